@@ -1,4 +1,7 @@
-import { JobClient, JobEvents, type EnqueueMiddleware } from '@longshore/jobs';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import Router from '@koa/router';
+import { type EnqueueMiddleware, JobClient, JobEvents } from '@longshore/jobs';
+import { isTraceparent } from '@longshore/jobs/storage';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
   createJobServer,
@@ -14,8 +17,8 @@ import {
   testJob,
   whenAvailable,
 } from '@longshore/service';
-import Router from '@koa/router';
 import type Koa from 'koa';
+import type { Middleware } from 'koa';
 import { createAccess } from './access/access.js';
 import { memoryApiKeyStore } from './access/api-key-store.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
@@ -23,9 +26,6 @@ import { type ApiConfig, rootUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
 import { apiTables, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { isTraceparent } from '@longshore/jobs/storage';
-import type { Middleware } from 'koa';
 
 /**
  * Starts the HTTP API. Accepts connections before the storage is open. Resolves once the API is ready.

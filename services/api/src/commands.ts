@@ -2,19 +2,19 @@ import { parseArgs } from 'node:util';
 import { parseTypedTime } from '@longshore/edge';
 import { ApiKeyFields } from '@longshore/jobs/operations';
 import { validatorFor } from '@longshore/resources';
-import { ConfigError, listOf, databaseOptions, loadApplication, type Logger } from '@longshore/service';
-import type { Static } from 'typebox';
-import { newApiKey } from './access/api-key.js';
-import { toTerms, changeApiKey } from './access/api-keys-resource.js';
-import { tableApiKeyStore } from './access/table-api-key-store.js';
-import type { ApiConfig } from './config.js';
-import { apiTables, createStorage } from './storage.js';
+import { ConfigError, databaseOptions, listOf, loadApplication, type Logger } from '@longshore/service';
 import {
   type ApplicationDatabase,
   createApplicationDatabase,
   type Migrations,
   PostgresStorage,
 } from 'longshore';
+import type { Static } from 'typebox';
+import { newApiKey } from './access/api-key.js';
+import { changeApiKey, toTerms } from './access/api-keys-resource.js';
+import { tableApiKeyStore } from './access/table-api-key-store.js';
+import type { ApiConfig } from './config.js';
+import { apiTables, createStorage } from './storage.js';
 
 const usage =
   'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
@@ -81,7 +81,6 @@ function withUsage<Result>(read: () => Result): Result {
   }
 }
 
-/** What is migrated. */
 interface Migrated {
   readonly jobs: PostgresStorage;
   readonly database: ApplicationDatabase;

@@ -1,7 +1,7 @@
 import { runService } from '@longshore/service';
 import { startApi } from './api-service.js';
-import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 import { createKey, seedTables } from './commands.js';
+import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 
 const args = process.argv.slice(2);
 

@@ -1,23 +1,23 @@
+import { isIP } from 'node:net';
+import { shorten } from '@longshore/edge';
 import type { JobClient, JobDefinition, JobEvents } from '@longshore/jobs';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
+import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard/request-origin';
 import {
+  apiError,
   createResourceApi,
   type Enqueue,
-  tableIdempotencyStore,
-  apiError,
   type RequestGuard,
+  tableIdempotencyStore,
 } from '@longshore/resources';
 import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
+import type { Context } from 'koa';
+import { acceptedKinds, type AccessConfig } from './access/access-config.js';
 import { type Access, queueRowScopes, scopeRules } from './access/access.js';
 import { apiChangelog } from './api-changelog.js';
 import { type ApiConfig, baseUrlOf, rootUrlOf } from './config.js';
 import { apiTables, type Storage } from './storage.js';
-import { isIP } from 'node:net';
-import { shorten } from '@longshore/edge';
-import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard/request-origin';
-import type { Context } from 'koa';
-import { type AccessConfig, acceptedKinds } from './access/access-config.js';
 
 interface ResourceApiParts {
   readonly storage: Storage;

@@ -1,13 +1,13 @@
 import { type JobStorage, MemoryStorage } from '@longshore/jobs';
+import { inTransaction } from '@longshore/resources';
+import { MemoryDatabase } from '@longshore/resources/memory-database';
+import { databaseOptions, retentionDays } from '@longshore/service';
 import {
   type ApplicationDatabase,
   createApplicationDatabase,
   type Migrations,
   PostgresStorage,
 } from 'longshore';
-import { MemoryDatabase } from '@longshore/resources/memory-database';
-import { inTransaction } from '@longshore/resources';
-import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
 /** The API's own tables: the migrations that create them, and their qualified names. */

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { readId, readInteger, readJson } from './arguments.js';
-import { follow, addHttpCommand, type HttpOptions, list, show, Installation } from './installation.js';
+import { addHttpCommand, follow, type HttpOptions, Installation, list, show } from './installation.js';
 import { fields, type Item, print, ProgressBar, table } from './output.js';
 
 interface EnqueueOptions extends HttpOptions {

@@ -14,8 +14,8 @@ import {
 } from '@longshore/jobs/operations';
 import type { Command } from 'commander';
 import { readId, readInteger, readJson } from './arguments.js';
-import { addHttpCommand, type HttpOptions, list, show, Installation } from './installation.js';
-import { type Item, printError, fields, table } from './output.js';
+import { addHttpCommand, type HttpOptions, Installation, list, show } from './installation.js';
+import { fields, type Item, printError, table } from './output.js';
 
 /** A collection of the API. */
 interface Place {

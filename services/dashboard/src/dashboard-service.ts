@@ -4,32 +4,32 @@ import {
   createDashboard,
   setSecurityHeaders,
 } from '@longshore/jobs-dashboard';
-import { PostgresStorage } from 'longshore';
 import {
   alertSettings,
-  withVariableNames,
+  type Config,
   createServiceApp,
   dashboardAccess,
   dashboardSettings,
+  dashboardVariables,
   databaseOptions,
+  databaseVariables,
+  type Environment,
   listen,
   type Logger,
   metricsGuard,
+  metricsVariables,
   type OnRelease,
   OutageWatch,
+  proxyVariables,
+  readConfig,
   type RunningService,
+  serviceVariables,
   startService,
   storageHealth,
   whenAvailable,
-  type Config,
-  dashboardVariables,
-  databaseVariables,
-  type Environment,
-  metricsVariables,
-  proxyVariables,
-  readConfig,
-  serviceVariables,
+  withVariableNames,
 } from '@longshore/service';
+import { PostgresStorage } from 'longshore';
 import Type from 'typebox';
 
 /**

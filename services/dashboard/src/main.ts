@@ -1,7 +1,7 @@
-import { runService } from '@longshore/service';
-import { dashboardServiceVariables, readDashboardConfig, startDashboard } from './dashboard-service.js';
 import { text } from 'node:stream/consumers';
 import { hashPassword } from '@longshore/jobs-dashboard';
+import { runService } from '@longshore/service';
+import { dashboardServiceVariables, readDashboardConfig, startDashboard } from './dashboard-service.js';
 
 if (process.argv[2] === 'hash-password') await printPasswordHash();
 else

@@ -1,5 +1,5 @@
 import { runService } from '@longshore/service';
-import { startWorker, readWorkerConfig, workerVariables } from './worker-service.js';
+import { readWorkerConfig, startWorker, workerVariables } from './worker-service.js';
 
 process.exit(
   await runService({

@@ -1,27 +1,27 @@
 import { createApplication } from '@longshore/edge';
-import { createApplicationDatabase, PostgresStorage } from 'longshore';
 import {
+  applicationVariables,
+  type Config,
   createJobServer,
   databaseOptions,
+  databaseVariables,
+  type Environment,
   listen,
   loadApplication,
   type Logger,
   metricsGuard,
+  metricsVariables,
   type OnRelease,
+  readConfig,
   type RunningService,
+  serverVariables,
+  serviceVariables,
   startService,
   storageHealth,
   whenAvailable,
-  applicationVariables,
-  type Config,
-  databaseVariables,
-  type Environment,
-  metricsVariables,
-  readConfig,
-  serverVariables,
-  serviceVariables,
 } from '@longshore/service';
 import Koa from 'koa';
+import { createApplicationDatabase, PostgresStorage } from 'longshore';
 import Type from 'typebox';
 
 /**

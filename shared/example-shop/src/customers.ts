@@ -1,6 +1,6 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { email, id, line, time, nullable } from './field-types.js';
+import { email, id, line, nullable, time } from './field-types.js';
 import { orders } from './orders.js';
 
 export const customers = defineResource(

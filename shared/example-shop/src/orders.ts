@@ -1,6 +1,6 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, nullable, sumOfMoney, time, money } from './field-types.js';
+import { id, line, money, nullable, sumOfMoney, time } from './field-types.js';
 import { refundOrder } from './jobs/refund-order.js';
 import { sendReceipt } from './jobs/send-receipt.js';
 

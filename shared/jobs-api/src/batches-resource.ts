@@ -16,8 +16,8 @@ import {
 } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
-import { boundOf } from './job-filters.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
+import { boundOf } from './job-filters.js';
 import { NewCallbackItem, NewJobItem } from './job-item.js';
 import { jobsBelow } from './job-lists.js';
 import { served } from './operations.js';

@@ -1,28 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { shorten } from '@longshore/edge';
-import type { JobStorage, Job } from '@longshore/jobs';
+import type { Job, JobStorage } from '@longshore/jobs';
 import { bulkOperations, type OperableStorage } from '@longshore/jobs/operations';
 import {
   bounds,
-  type BulkOperation,
   bulkActions,
-  type JobFilter,
+  type BulkOperation,
   type BulkOperations,
+  type JobFilter,
 } from '@longshore/jobs/storage';
 import {
   defineResource,
+  maxPageBytes,
   readOnly,
   type Resource,
   type Transaction,
-  maxPageBytes,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { createdAtOf, Id, nullable, nullInExamples, text, Time, toTime } from './fields.js';
-import { served } from './operations.js';
-import { seekPage, maxCompared, type StoragePage } from './seek.js';
-import { setTimeout as pause } from 'node:timers/promises';
 import { includesDocuments, jobFilters, toJobFilter } from './job-filters.js';
 import { JobItem, toJobItem } from './job-item.js';
 import { jobsBelow } from './job-lists.js';
+import { served } from './operations.js';
+import { maxCompared, seekPage, type StoragePage } from './seek.js';
 
 const states = ['pending', 'running', 'done', 'cancelled', 'failed'] as const;
 

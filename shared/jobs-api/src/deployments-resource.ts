@@ -2,10 +2,10 @@ import { deploymentOperations, type OperableStorage } from '@longshore/jobs/oper
 import { type Deployment, deploymentBounds, newId } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import type { CallerQuotas } from './quotas.js';
 import { withApiErrors } from './enqueue-requests.js';
 import { nullable, text } from './fields.js';
 import { checkOf, perform } from './operations.js';
+import type { CallerQuotas } from './quotas.js';
 
 const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'A UUIDv7, assigned by the platform' }),

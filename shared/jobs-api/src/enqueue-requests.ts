@@ -2,14 +2,14 @@ import { mapInSlices, nextTurn, turnIsOver } from '@longshore/edge';
 import {
   defineJob,
   type EnqueueOptions,
+  type EnqueueRequest,
   InvalidArgumentsError,
   type JobDefinition,
-  type EnqueueRequest,
   UnknownParentError,
 } from '@longshore/jobs';
 import { ApiError, apiError, type Problem, ProblemList, type UncheckedBody } from '@longshore/resources';
-import type { NewJobItem } from './job-item.js';
 import type { Static } from 'typebox';
+import type { NewJobItem } from './job-item.js';
 
 type NewJobBody = Static<typeof NewJobItem>;
 

@@ -1,12 +1,12 @@
-import { shorten, parseTime } from '@longshore/edge';
-import type { EventFilter, EventStream, FeedPosition, JobEvents, JobState, JobEvent } from '@longshore/jobs';
+import { parseTime, shorten } from '@longshore/edge';
+import type { EventFilter, EventStream, FeedPosition, JobEvent, JobEvents, JobState } from '@longshore/jobs';
 import {
-  matchesFilter,
   beforeAllIds,
   bounds,
   isId,
   jobStates,
   logLevels,
+  matchesFilter,
   positionAt,
 } from '@longshore/jobs/storage';
 import {

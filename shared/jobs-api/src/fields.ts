@@ -1,5 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
-import { type Bounds, bounds, namePattern, timeOfId, type PauseState } from '@longshore/jobs/storage';
+import { type Bounds, bounds, namePattern, type PauseState, timeOfId } from '@longshore/jobs/storage';
 import Type from 'typebox';
 
 /** A point in time in RFC 3339 format. */

@@ -4,29 +4,29 @@
  * @module @longshore/jobs-api
  */
 import {
+  DuplicateJobError,
+  IdempotencyConflictError,
   type JobClient,
   type JobDefinition,
   type JobEvents,
   type JobStorage,
-  DuplicateJobError,
-  IdempotencyConflictError,
   ReadTimeoutError,
   StorageUnavailableError,
 } from '@longshore/jobs';
-import { checkOptions, checkStorage, type OptionNames, KeyHolderHiddenError } from '@longshore/jobs/storage';
-import { type Resource, type ApiError, apiError } from '@longshore/resources';
-import { Backlog, CallerQuotas, type Quotas } from './quotas.js';
+import { checkOptions, checkStorage, KeyHolderHiddenError, type OptionNames } from '@longshore/jobs/storage';
+import { type ApiError, apiError, type Resource } from '@longshore/resources';
 import { auditEntriesResource } from './audit-entries-resource.js';
 import { batchesResource } from './batches-resource.js';
 import { bulkOperationsResource } from './bulk-operations-resource.js';
 import { deploymentsResource } from './deployments-resource.js';
+import { EnqueueRequests } from './enqueue-requests.js';
 import { eventsResource } from './events-resource.js';
-import { jobDefinitionsResource, jobTypesResource } from './job-types-resource.js';
 import { JobEditor } from './job-editor.js';
 import { JobEnqueuer } from './job-enqueuer.js';
-import { EnqueueRequests } from './enqueue-requests.js';
+import { jobDefinitionsResource, jobTypesResource } from './job-types-resource.js';
 import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
+import { Backlog, CallerQuotas, type Quotas } from './quotas.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
 import { serversResource } from './servers-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';

@@ -1,25 +1,25 @@
 import type { JobStorage } from '@longshore/jobs';
 import {
-  defineResource,
-  pageOf,
-  type Resource,
-  type CollectionQuery,
-  type Page,
-  maxPageBytes,
-  type NotAllowed,
-} from '@longshore/resources';
-import { AttemptItem, toAttemptItem, JobErrorItem, JobItem, toJobItem } from './job-item.js';
-import {
   jobStates,
+  logLevels,
+  type LogLine,
   maxListedTransitions,
   type Transition,
   type TransitionReason,
-  logLevels,
-  type LogLine,
 } from '@longshore/jobs/storage';
+import {
+  type CollectionQuery,
+  defineResource,
+  maxPageBytes,
+  type NotAllowed,
+  type Page,
+  pageOf,
+  type Resource,
+} from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { nullable, members } from './fields.js';
+import { members, nullable } from './fields.js';
 import { includesDocuments } from './job-filters.js';
+import { AttemptItem, JobErrorItem, JobItem, toAttemptItem, toJobItem } from './job-item.js';
 
 /** Reasons why callers cannot change a collection that only servers write. */
 const writtenByServers: NotAllowed = {

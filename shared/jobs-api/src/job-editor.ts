@@ -16,10 +16,10 @@ import {
   type KeyedChange,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { type JobItem, toJobItem } from './job-item.js';
-import type { Backlog, CallerQuotas, Creator } from './quotas.js';
 import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
+import { type JobItem, toJobItem } from './job-item.js';
 import { perform } from './operations.js';
+import type { Backlog, CallerQuotas, Creator } from './quotas.js';
 
 type Item = Static<typeof JobItem>;
 
@@ -153,9 +153,9 @@ export class JobEditor {
 
 /** Returns the values of a change for the audit log, which does not keep arguments. */
 function recordedOf({ args, ...values }: Partial<Fields>): EditedValues {
-  const { runAt, ...others } = values;
+  const { runAt, ...edits } = values;
   return {
-    ...others,
+    ...edits,
     ...(typeof runAt === 'string' && { runAt }),
     ...(args !== undefined && { args: '…' }),
   };

@@ -10,12 +10,12 @@ import {
   UnknownParentError,
 } from '@longshore/jobs';
 import { EnqueuedJobDetails } from '@longshore/jobs/storage';
-import { apiError, Existing, type CallContext, type Problem, type UncheckedBody } from '@longshore/resources';
+import { apiError, type CallContext, Existing, type Problem, type UncheckedBody } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { maxJobs } from './fields.js';
-import type { Backlog, CallerQuotas } from './quotas.js';
-import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
 import { type EnqueueRequests, problemsOf, withApiErrors, withEnqueueRequests } from './enqueue-requests.js';
+import { maxJobs } from './fields.js';
+import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
+import type { Backlog, CallerQuotas } from './quotas.js';
 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;

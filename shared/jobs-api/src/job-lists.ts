@@ -1,4 +1,3 @@
-import { type NotAllowed, type CollectionQuery, maxPageBytes, type Page } from '@longshore/resources';
 import type { JobStorage } from '@longshore/jobs';
 import {
   comparePlaces,
@@ -12,6 +11,7 @@ import {
   type SortedJobsPage,
   type SortedJobsQuery,
 } from '@longshore/jobs/storage';
+import { type CollectionQuery, maxPageBytes, type NotAllowed, type Page } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { includesDocuments, toJobFilter } from './job-filters.js';
 import { type JobItem, toJobItem } from './job-item.js';

@@ -5,19 +5,19 @@ import {
   defineResource,
   type OperationFunction,
   pageOf,
-  type Resource,
   readOnly,
+  type Resource,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import {
-  Name,
-  pauseFieldNames,
-  pauseFields,
-  toPauseItem,
   MaxAttempts,
   members,
+  Name,
   nullable,
+  pauseFieldNames,
+  pauseFields,
   Priority,
+  toPauseItem,
 } from './fields.js';
 import { declarationOf, perform } from './operations.js';
 

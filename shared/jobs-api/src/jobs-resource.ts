@@ -15,20 +15,20 @@ import {
   type SetOperationFunction,
 } from '@longshore/resources';
 import type { TObject } from 'typebox';
+import { endOf, startAfterCommit, toBulkOperationItem } from './bulk-operations-resource.js';
+import { jobEventsResource } from './events-resource.js';
 import {
   attemptsResource,
-  transitionsResource,
-  logsResource,
   continuationsResource,
+  logsResource,
+  transitionsResource,
 } from './job-children.js';
-import { toBulkOperationItem, endOf, startAfterCommit } from './bulk-operations-resource.js';
-import { jobEventsResource } from './events-resource.js';
-import { jobFilters, toJobFilter } from './job-filters.js';
-import { attempt, checkOf, perform, served, setDeclarationOf } from './operations.js';
-import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
+import type { JobEnqueuer } from './job-enqueuer.js';
+import { jobFilters, toJobFilter } from './job-filters.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 import { jobPage, sortedFields } from './job-lists.js';
+import { attempt, checkOf, perform, served, setDeclarationOf } from './operations.js';
 
 interface JobsResourceParts {
   readonly storage: OperableStorage & Pick<JobStorage, 'jobs' | 'reports'>;

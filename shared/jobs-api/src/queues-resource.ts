@@ -10,12 +10,12 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
-import type { CallerQuotas } from './quotas.js';
 import { endOf, startAfterCommit } from './bulk-operations-resource.js';
 import { withApiErrors } from './enqueue-requests.js';
-import { Name, nullable, Time, toTime, pauseFieldNames, pauseFields, toPauseItem } from './fields.js';
+import { Name, nullable, pauseFieldNames, pauseFields, Time, toPauseItem, toTime } from './fields.js';
 import { jobsBelow } from './job-lists.js';
 import { attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
+import type { CallerQuotas } from './quotas.js';
 
 const Counts = Type.Object(
   Object.fromEntries(

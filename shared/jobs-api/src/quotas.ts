@@ -1,13 +1,13 @@
 import {
-  type EnqueueRequest,
-  type JobStorage,
-  type QuotaLimits,
   type EnqueueOptions,
+  type EnqueueRequest,
   type Job,
   type JobState,
+  type JobStorage,
+  type QuotaLimits,
   ReadTimeoutError,
 } from '@longshore/jobs';
-import { Schedule, type JobContent } from '@longshore/jobs/storage';
+import { type JobContent, Schedule } from '@longshore/jobs/storage';
 import { apiError, type CallContext } from '@longshore/resources';
 
 /** Quotas for what callers create. */

@@ -1,21 +1,21 @@
 import type { RecurringJob, RecurringJobOptions } from '@longshore/jobs';
-import Type, { type Static } from 'typebox';
 import { bounds } from '@longshore/jobs/storage';
+import Type, { type Static } from 'typebox';
+import type { EnqueueRequests } from './enqueue-requests.js';
 import {
   integer,
   MaxAttempts,
   Name,
   nullable,
+  pauseFields,
   Priority,
   RecurringJobId,
   Tag,
   Time,
-  toTime,
-  pauseFields,
   toPauseItem,
+  toTime,
 } from './fields.js';
 import { ConcurrencyItem } from './job-item.js';
-import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {
   name: Type.String({ ...Name, description: 'The name of the jobs that it enqueues', examples: ['test'] }),

@@ -28,19 +28,19 @@ import {
   withJob,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
-import type { Backlog, CallerQuotas, Creator } from './quotas.js';
-import { jobsBelow } from './job-lists.js';
 import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
+import { pauseFieldNames } from './fields.js';
+import { jobsBelow } from './job-lists.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import { actorOf, attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
-import { pauseFieldNames } from './fields.js';
-import { comparedPage, maxCompared, seekPage } from './seek.js';
+import type { Backlog, CallerQuotas, Creator } from './quotas.js';
 import {
   NewRecurringJobItem,
   RecurringJobItem,
   toRecurringJobItem,
   toRecurringJobOptions,
 } from './recurring-job-item.js';
+import { comparedPage, maxCompared, seekPage } from './seek.js';
 
 type Item = Static<typeof RecurringJobItem>;
 

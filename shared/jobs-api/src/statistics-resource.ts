@@ -1,10 +1,10 @@
 import type { JobStorage } from '@longshore/jobs';
 import {
+  defaultBucketMs,
   type DurationHistogram,
   type TimingBucket,
   type TimingQuery,
   timingsKept,
-  defaultBucketMs,
 } from '@longshore/jobs/storage';
 import {
   apiError,

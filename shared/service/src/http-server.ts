@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
+import { createApplication, shorten } from '@longshore/edge';
 // Not from the package's index, which would add a fifth to the time in which a worker is loaded.
 import { limitConnections } from '@longshore/resources/connection-limit';
 import Koa from 'koa';
 import type { Logger } from 'pino';
-import { createApplication, shorten } from '@longshore/edge';
 import { listOf } from './config.js';
 
 /** Time limit for receiving the headers of a request, in milliseconds. */

@@ -1,20 +1,20 @@
-import { parseInteger } from '@longshore/edge';
-import Type from 'typebox';
-import {
-  JobServer,
-  type JobStorage,
-  type ServerQueues,
-  defineJob,
-  handleJob,
-  type JobHandler,
-} from '@longshore/jobs';
-import type { AssembledApplication } from './application.js';
-import { type Config, ConfigError, listOf } from './config.js';
-import type { Logger } from 'pino';
-import { serverVariables } from './variables.js';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseInteger } from '@longshore/edge';
+import {
+  defineJob,
+  handleJob,
+  type JobHandler,
+  JobServer,
+  type JobStorage,
+  type ServerQueues,
+} from '@longshore/jobs';
+import type { Logger } from 'pino';
+import Type from 'typebox';
+import type { AssembledApplication } from './application.js';
+import { type Config, ConfigError, listOf } from './config.js';
+import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
 

@@ -1,5 +1,5 @@
-import { ConfigError, type Environment } from './config.js';
 import { type Logger, type LoggerOptions, pino } from 'pino';
+import { ConfigError, type Environment } from './config.js';
 import { misspeltVariables } from './misspelt-variables.js';
 
 /** A service that runs until it is stopped. */

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
-import Type from 'typebox';
 import type { RetentionDays } from '@longshore/jobs/storage';
+import Type from 'typebox';
 import type { Config } from './config.js';
 
-/** Variables of every service. */
 export const serviceVariables = {
   NODE_ENV: Type.String({ default: 'development' }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),

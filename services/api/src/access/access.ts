@@ -1,25 +1,25 @@
+import type { JobDefinition } from '@longshore/jobs';
 import type { Clock } from '@longshore/jobs/storage';
 import {
   type AccessControl,
-  classifySqlError,
-  Throttle,
-  type Principal,
-  type Resource,
-  type SecuritySchemes,
   type ApiRequest,
   type Authenticate,
-  unauthorized,
+  classifySqlError,
+  type Principal,
+  type Resource,
   type RowScopes,
   type ScopeOf,
+  type SecuritySchemes,
+  Throttle,
+  unauthorized,
 } from '@longshore/resources';
 import type { Logger, OutageWatch } from '@longshore/service';
-import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
-import { hashOf, isHashOf, apiKeyId, type Scope } from './api-key.js';
+import { acceptedKinds, type AccessConfig, type CredentialKind } from './access-config.js';
 import type { ApiKeyStore } from './api-key-store.js';
-import { apiKeysResource, apiKeys } from './api-keys-resource.js';
+import { apiKeyId, hashOf, isHashOf, type Scope } from './api-key.js';
+import { apiKeys, apiKeysResource } from './api-keys-resource.js';
 import { tokenVerifier } from './json-web-token.js';
 import { KeyRing } from './key-ring.js';
-import type { JobDefinition } from '@longshore/jobs';
 
 /** Authentication and rate limits of the API. */
 export interface Access extends AccessControl {

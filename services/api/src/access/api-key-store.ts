@@ -1,4 +1,4 @@
-import type { ControlOptions, ActionOptions, AuditLog, Clock } from '@longshore/jobs/storage';
+import type { ActionOptions, AuditLog, Clock, ControlOptions } from '@longshore/jobs/storage';
 import type { ApiKey, ApiKeyTerms, NewApiKey } from './api-key.js';
 
 /** A key before and after a change. */

@@ -1,4 +1,6 @@
-import { perform, checkOf } from '@longshore/jobs-api';
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '@longshore/jobs';
+import { checkOf, perform } from '@longshore/jobs-api';
 import { ApiKeyFields, apiKeyOperations, operation } from '@longshore/jobs/operations';
 import {
   type CallContext,
@@ -8,11 +10,9 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { type ApiKey, type ApiKeyTerms, newApiKey, type NewApiKey } from './api-key.js';
 import type { ApiKeyStore, ChangedApiKey } from './api-key-store.js';
+import { type ApiKey, type ApiKeyTerms, newApiKey, type NewApiKey } from './api-key.js';
 import type { KeyRing } from './key-ring.js';
-import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue } from '@longshore/jobs';
 
 export const apiKeys = 'api-keys';
 

@@ -1,6 +1,6 @@
 import { type Principal, unauthorized } from '@longshore/resources';
-import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
+import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 
 /**
  * How long lookups are cached, in milliseconds. Also the longest time until this process notices that another process

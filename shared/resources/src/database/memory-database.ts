@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Database, PooledConnection, QueryResult } from './database.js';
 import type { PGlite } from '@electric-sql/pglite';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
+import type { Database, PooledConnection, QueryResult } from './database.js';
 
 /** A schema, and the directory that contains its migrations for node-pg-migrate. */
 export interface MemoryDatabaseMigrations {

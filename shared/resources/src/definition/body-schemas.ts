@@ -1,4 +1,4 @@
-import { type JsonSchema, orNull, typesOf, limited, mapValues } from '../validation/json-schema.js';
+import { type JsonSchema, limited, mapValues, orNull, typesOf } from '../validation/json-schema.js';
 
 /** The schemas of the bodies that a resource accepts. */
 export interface BodySchemas {

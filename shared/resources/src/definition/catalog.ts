@@ -1,9 +1,8 @@
-import { DefinitionError } from './naming.js';
 import type { Platform } from './context.js';
+import { DefinitionError } from './naming.js';
 import type { Resource } from './resource.js';
 import type { AnyStorage } from './storage.js';
 
-/** The resources of an API, each with its storage. */
 export interface Catalog {
   /** The top-level resources by name. */
   readonly roots: ReadonlyMap<string, Resource>;

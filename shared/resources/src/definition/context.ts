@@ -1,4 +1,4 @@
-import type { Transaction, Database } from '../database/database.js';
+import type { Database, Transaction } from '../database/database.js';
 
 /** The authenticated caller, as the `authenticate` hook returns it. */
 export interface Principal {

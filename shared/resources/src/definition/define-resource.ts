@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { SortTerm } from '../query/collection-query.js';
-import { type JsonSchema, schemaAt, typesOf, limited } from '../validation/json-schema.js';
+import { type JsonSchema, limited, schemaAt, typesOf } from '../validation/json-schema.js';
 import { bodySchemas } from './body-schemas.js';
 import { compileDeprecation } from './deprecation.js';
 import { compileFilter } from './filter-declaration.js';

@@ -37,13 +37,22 @@ export function compileDeprecation(declared: DeprecationDeclaration | undefined)
 }
 
 /**
- * Returns the deprecation of the first source that has one; undefined if there is none. Pass the most specific source
- * first.
+ * Returns the deprecation that applies to a call: its own, else that of its resource, else that of the innermost
+ * deprecated parent. Returns undefined if there is none.
+ *
+ * @param parents the parents in the path, outermost first
  */
-export function firstDeprecation(
-  sources: readonly ({ readonly deprecated: Deprecation | undefined } | undefined)[],
+export function deprecationOf(
+  call: Deprecatable | undefined,
+  resource: Deprecatable,
+  parents: readonly Deprecatable[],
 ): Deprecation | undefined {
-  return sources.find((source) => source?.deprecated !== undefined)?.deprecated;
+  const innermost = parents.findLast(({ deprecated }) => deprecated !== undefined);
+  return call?.deprecated ?? resource.deprecated ?? innermost?.deprecated;
+}
+
+interface Deprecatable {
+  readonly deprecated: Deprecation | undefined;
 }
 
 function timeOf(text: string): Date {

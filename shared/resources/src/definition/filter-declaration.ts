@@ -1,6 +1,6 @@
 import { reservedParameters } from '../query/collection-query.js';
 import type { FilterParameter, Match } from '../query/filter.js';
-import { type JsonSchema, schemaAt, typesOf, limited } from '../validation/json-schema.js';
+import { type JsonSchema, limited, schemaAt, typesOf } from '../validation/json-schema.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
 /** The name of a field, or the path of a member of one that is an object: `price.amount`. */

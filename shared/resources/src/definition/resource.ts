@@ -2,9 +2,9 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { DeletionReason, QueryRules } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { BodySchemas } from './body-schemas.js';
+import type { Platform } from './context.js';
 import type { Deprecation, DeprecationDeclaration } from './deprecation.js';
 import type { FieldPath, FilterDeclaration } from './filter-declaration.js';
-import type { Platform } from './context.js';
 import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
 
 /** The field names of an item's schema. */
@@ -86,7 +86,6 @@ export interface StateChange {
 
 export type OperationDeclarations = Readonly<Record<string, OperationDeclaration>>;
 
-/** The bodies of operations, by verb. */
 export type OperationBodies<Operations extends OperationDeclarations> = {
   readonly [Verb in keyof Operations]: Operations[Verb] extends { readonly body: infer Body extends TSchema }
     ? Static<Body>

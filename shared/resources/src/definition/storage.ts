@@ -1,8 +1,8 @@
 import { brand, inSlices, shorten } from '@longshore/edge';
+import { type Problem, ProblemList } from '../errors/api-error.js';
 import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
-import { type Problem, ProblemList } from '../errors/api-error.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { CallContext } from './context.js';
 import { nameInProse } from './naming.js';
@@ -167,7 +167,6 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   readonly operations?: {
     readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;
   };
-  /** Set operations by verb. */
   readonly setOperations?: Readonly<Record<string, SetOperationFunction>>;
 }
 

@@ -1,7 +1,7 @@
-import { beginSlice, shorten } from '@longshore/edge';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import bourne from '@hapi/bourne';
+import { beginSlice, shorten } from '@longshore/edge';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiError } from '../errors/api-error.js';

@@ -1,8 +1,8 @@
-import { type Server, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { networkOf, shorten } from '@longshore/edge';
 import { apiError, type ApiError } from '../errors/api-error.js';
-import type { Duplex } from 'node:stream';
 import { errorPayload } from '../pipeline/error-response.js';
 
 /** Maximum numbers of open connections. */

@@ -1,15 +1,11 @@
-import { mapInSlices, shorten } from '@longshore/edge';
-import { pipeline, Readable } from 'node:stream';
-import type Koa from 'koa';
-import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
-import type { Responder } from '../pipeline/responder.js';
-import { bodyReader } from './body.js';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { apiError, ApiError } from '../errors/api-error.js';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { smallestEncoding, requireMediaType } from '../pipeline/request/negotiation.js';
-import { randomUUID } from 'node:crypto';
+import { mapInSlices, shorten } from '@longshore/edge';
+import type Koa from 'koa';
+import { apiError, ApiError } from '../errors/api-error.js';
 import type { CodeOf, ErrorCode } from '../errors/error-catalogue.js';
 import {
   type AccessControl,
@@ -18,7 +14,11 @@ import {
   requireScope,
 } from '../pipeline/access/access-control.js';
 import { requireRowScope } from '../pipeline/access/row-scope.js';
+import { requireMediaType, smallestEncoding } from '../pipeline/request/negotiation.js';
+import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
+import type { Responder } from '../pipeline/responder.js';
 import { requireNoParameters } from '../query/query-parser.js';
+import { bodyReader } from './body.js';
 
 export type Middleware = Koa.Middleware;
 

@@ -1,4 +1,4 @@
-import { type JsonSchema, typesOf, mapValues } from '../validation/json-schema.js';
+import { type JsonSchema, mapValues, typesOf } from '../validation/json-schema.js';
 
 /** Letters, digits and signs in dot-separated parts, as the format `email` of Ajv has it. */
 const emailPattern = String.raw`^[\w!#$%&'*+/=?^{|}~\x60-]+(\.[\w!#$%&'*+/=?^{|}~\x60-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`;

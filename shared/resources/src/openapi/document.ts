@@ -1,6 +1,6 @@
+import type { ThrottlePolicy } from '@longshore/edge';
 import type { Catalog } from '../definition/catalog.js';
 import type { Resource } from '../definition/resource.js';
-import type { ThrottlePolicy } from '@longshore/edge';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import {
   errorDetailSchema,
@@ -11,10 +11,10 @@ import {
   errorResponses,
   problemSchema,
 } from './error-responses.js';
+import { type ApiChange, guide } from './guide.js';
 import { headerReferences, responseHeaders } from './headers.js';
 import { indexResourceSchema, versionIndex, versionIndexSchema } from './index-page.js';
 import { pathFilterSchema, pathParameter } from './parameters.js';
-import { type ApiChange, guide } from './guide.js';
 import { catalogPaths } from './paths.js';
 import {
   limitedPaths,

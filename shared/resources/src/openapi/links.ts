@@ -77,7 +77,6 @@ export function itemLinks({ resource, owner, parentParameters, serves }: LinkedI
   return Object.fromEntries(ids.map((operationId) => [operationId, { operationId, parameters }]));
 }
 
-/** Returns the links from an item to its child collections. */
 export function childLinks(
   { resource, owner, parentParameters }: LinkedItem,
   isListed: (child: Resource) => boolean,

@@ -1,5 +1,5 @@
 import { singularOf } from '../definition/naming.js';
-import { type JsonSchema, typesOf, mapValues } from '../validation/json-schema.js';
+import { type JsonSchema, mapValues, typesOf } from '../validation/json-schema.js';
 import { describedMembers, ended, fieldWords } from './wording.js';
 
 /** Name of the schema that allows any JSON value. */

@@ -3,17 +3,6 @@ import type { Operation, Resource, SetOperation } from '../definition/resource.j
 import { eventText } from '../pipeline/handlers/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { completedSchema } from './bounded-schema.js';
-import {
-  arrayOf,
-  listBody,
-  camelCase,
-  selectionReference,
-  schemaReference,
-  body,
-  oneOrMany,
-  pageSchema,
-} from './schemas.js';
-import { deprecatedOperation, deprecationAt } from './policies.js';
 import type { LinkObject, OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
@@ -25,12 +14,23 @@ import {
   conditionParameters,
   filterParameters,
   idempotencyKey,
+  ifNoneMatch,
   itemParameters,
   lastEventId,
   reasonParameters,
   respondAsync,
-  ifNoneMatch,
 } from './parameters.js';
+import { deprecatedOperation, deprecationAt } from './policies.js';
+import {
+  arrayOf,
+  body,
+  camelCase,
+  listBody,
+  oneOrMany,
+  pageSchema,
+  schemaReference,
+  selectionReference,
+} from './schemas.js';
 import { type Call, wordingOf } from './wording.js';
 
 interface Parts {
@@ -81,7 +81,6 @@ function omittedFromSamples({ example, ...parameter }: ParameterObject): Paramet
 
 type Headers = readonly (keyof typeof responseHeaders)[];
 
-/** Returns the operations of a collection, by HTTP method. */
 export function collectionOperations(subject: OperationSubject): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = subject;
   const { name, singular } = resource;
@@ -191,7 +190,6 @@ const refusable = [
   { name: 'delete', call: 'DELETE of an item' },
 ] as const;
 
-/** Returns the operations of an item, by HTTP method. */
 export function itemOperations(subject: OperationSubject): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = subject;
   const { singular } = resource;

@@ -107,7 +107,6 @@ function selectionParameters(resource: Resource, bySearch: boolean): readonly Pa
   return [...filters, query('q', meaning, searchText)];
 }
 
-/** Returns the parameters of GET on an item. */
 export function itemParameters(resource: Resource, waits: boolean): readonly ParameterObject[] {
   const { fields } = resource;
   return [

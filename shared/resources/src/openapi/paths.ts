@@ -1,9 +1,10 @@
-import { hasSearchPath } from '../pipeline/request/route.js';
 import type { Catalog } from '../definition/catalog.js';
 import { nameInProse } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
+import { hasSearchPath } from '../pipeline/request/route.js';
 import type { ParameterObject, PathItem } from './document-types.js';
+import { keyParameter, type LinkedItem, type OperationSubject, ownedName } from './links.js';
 import {
   collectionOperations,
   itemOperations,
@@ -11,7 +12,6 @@ import {
   setOperation,
   specialOperation,
 } from './operations.js';
-import { type LinkedItem, keyParameter, type OperationSubject, ownedName } from './links.js';
 import { pathParameter } from './parameters.js';
 import { createSchemaName } from './schemas.js';
 

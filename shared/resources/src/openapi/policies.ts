@@ -1,18 +1,18 @@
+import type { ThrottlePolicy } from '@longshore/edge';
 import type { Catalog } from '../definition/catalog.js';
+import { type Deprecation, deprecationOf } from '../definition/deprecation.js';
+import type { Operation, SetOperation } from '../definition/resource.js';
 import { scopedCall, type ScopeOf } from '../pipeline/access/access-control.js';
 import { findRoute } from '../pipeline/request/route.js';
 import { mapValues } from '../validation/json-schema.js';
 import {
-  type OperationObject,
-  type PathItem,
   type HeaderObject,
   isReference,
+  type OperationObject,
+  type PathItem,
   type Reference,
   type ResponseObject,
 } from './document-types.js';
-import type { ThrottlePolicy } from '@longshore/edge';
-import { type Deprecation, firstDeprecation } from '../definition/deprecation.js';
-import type { Operation, SetOperation } from '../definition/resource.js';
 import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
 
@@ -121,10 +121,6 @@ function isOperation(member: unknown): member is OperationObject {
   return typeof member === 'object' && member !== null && 'responses' in member;
 }
 
-/**
- * Returns the deprecation that applies to a call: the call's, else the resource's, else the nearest deprecated
- * parent's. Returns undefined if there is none.
- */
 export function deprecationAt(
   { resource, parents }: Subject,
   call: Call | Operation | SetOperation,
@@ -135,7 +131,7 @@ export function deprecationAt(
         ? undefined
         : call
       : resource.calls.get(call === 'search' ? 'list' : call);
-  return firstDeprecation([declared, resource, ...parents.toReversed()]);
+  return deprecationOf(declared, resource, parents);
 }
 
 /** Marks an operation as deprecated: adds dates to the description, and headers to the inline responses. */

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { brotliDecompress, gzip } from 'node:zlib';
 import { apiError } from '../errors/api-error.js';
 import { matchesWeakly, parseTags } from '../pipeline/handlers/representation.js';
 import type { Reference } from '../pipeline/pipeline.js';
+import { smallestEncoding } from '../pipeline/request/negotiation.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import { supportedVersion } from '../pipeline/request/route.js';
 import { requireNoParameters } from '../query/query-parser.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { indexResponse, rootIndex, versionIndex } from './index-page.js';
-import { existsSync, readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { brotliDecompress, gzip } from 'node:zlib';
-import { smallestEncoding } from '../pipeline/request/negotiation.js';
 
 type Answer = NonNullable<ReturnType<Reference>>;
 

@@ -1,11 +1,11 @@
-import { capitalized, nameInProse, withArticle, namesInProse, pluralOf } from '../definition/naming.js';
+import { capitalized, nameInProse, namesInProse, pluralOf, withArticle } from '../definition/naming.js';
 import type { Child, Operation, Resource } from '../definition/resource.js';
 import { type JsonSchema, mapValues } from '../validation/json-schema.js';
-import { completedSchema, publishedBody } from './bounded-schema.js';
-import { withDescriptions } from './wording.js';
-import { NamedParts } from './named-parts.js';
 import { maxElements } from '../validation/validator.js';
+import { completedSchema, publishedBody } from './bounded-schema.js';
 import type { ResponseObject } from './document-types.js';
+import { NamedParts } from './named-parts.js';
+import { withDescriptions } from './wording.js';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 

@@ -1,7 +1,6 @@
 import { capitalized, nameInProse, pluralOf } from '../definition/naming.js';
 import type { Resource } from '../definition/resource.js';
 
-/** A group of top-level resources in the reference. */
 export interface ResourceGroup {
   readonly title: string;
   /** Unknown names are ignored. */

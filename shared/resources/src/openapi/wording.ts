@@ -1,4 +1,4 @@
-import { nameInProse, pluralOf, withArticle, singularOf } from '../definition/naming.js';
+import { nameInProse, pluralOf, singularOf, withArticle } from '../definition/naming.js';
 import type { Operation, Resource, SetOperation, StateChange } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { JsonSchema } from '../validation/json-schema.js';
@@ -89,19 +89,19 @@ interface Draft {
 }
 
 const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>> = {
-  list: ({ collection: all, many }, { resource }) => ({
-    summary: `List ${all}`,
+  list: ({ collection, many }, { resource }) => ({
+    summary: `List ${collection}`,
     sentences: [`Returns one page of ${many}.`, paging(resource)],
   }),
-  search: ({ collection: all, many }, { resource }) => ({
-    summary: `Search ${all}`,
+  search: ({ collection, many }, { resource }) => ({
+    summary: `Search ${collection}`,
     sentences: [
       `Returns the ${many} that match the keyword, like \`q\` on the collection.`,
       paging(resource),
     ],
   }),
-  stream: ({ collection: all }, { resource }) => ({
-    summary: `Stream ${all}`,
+  stream: ({ collection }, { resource }) => ({
+    summary: `Stream ${collection}`,
     sentences: [
       resource.description,
       'Returns a stream of server-sent events (HTML Standard, § 9.2) with JSON in `data`.',
@@ -124,8 +124,8 @@ const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>
       `Other ${many} are unchanged.`,
     ],
   }),
-  deleteMany: ({ collection: all, many }) => ({
-    summary: `Delete ${all}`,
+  deleteMany: ({ collection, many }) => ({
+    summary: `Delete ${collection}`,
     sentences: [`Deletes the ${many} that match the filters, or all of them if there is no filter.`],
   }),
   get: ({ one, an, of }, { serves }) => ({

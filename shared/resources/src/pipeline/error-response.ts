@@ -1,7 +1,7 @@
 import type { ApiError, Problem } from '../errors/api-error.js';
 import {
-  errorCatalogue,
   type CatalogueEntry,
+  errorCatalogue,
   type ErrorCode,
   parseErrorCode,
   statusOf,

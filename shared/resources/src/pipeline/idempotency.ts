@@ -1,13 +1,13 @@
-import type { Transaction } from '../database/database.js';
-import type { ApiResponse } from './request/request.js';
 import { createHash } from 'node:crypto';
+import type { Transaction } from '../database/database.js';
 import type { CallContext } from '../definition/context.js';
 import type { Resource } from '../definition/resource.js';
 import { apiError } from '../errors/api-error.js';
-import { canonicalJson, withoutShownOnce } from './handlers/representation.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { CheckedRequest, Execute } from './handlers/checked-request.js';
 import { noSuchItem, requireParents } from './handlers/item-lookup.js';
+import { canonicalJson, withoutShownOnce } from './handlers/representation.js';
+import type { ApiResponse } from './request/request.js';
 import type { Route } from './request/route.js';
 
 /** How long an idempotency record is kept, in milliseconds: 24 hours. */
@@ -28,7 +28,6 @@ export interface KeyedResponse {
   readonly record: ApiResponse;
 }
 
-/** The result of {@link IdempotencyStore.perform}. */
 export type KeyedResult =
   /** The request was performed, now or earlier. */
   | { readonly kind: 'answered'; readonly response: ApiResponse }
@@ -98,7 +97,6 @@ export function memoryIdempotencyStore(now: () => number = Date.now): Idempotenc
   };
 }
 
-/** The header of a response that repeats a recorded one. */
 const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**

@@ -1,16 +1,18 @@
-import type { CallContext } from '../definition/context.js';
 import type { Catalog } from '../definition/catalog.js';
+import type { CallContext } from '../definition/context.js';
+import { type Deprecation, deprecationOf } from '../definition/deprecation.js';
+import { parseQueryString } from '../query/query-parser.js';
 import {
-  callerOf,
   type AccessControl,
   type Caller,
+  callerOf,
   countByAddress,
   identifyCaller,
   requireScope,
   scopedCall,
   type ScopeOf,
 } from './access/access-control.js';
-import { type Listeners, abortOnRevocation } from './access/listeners.js';
+import { abortOnRevocation, type Listeners } from './access/listeners.js';
 import { applyRowScope, type RowScopes } from './access/row-scope.js';
 import {
   type CheckedRequest,
@@ -18,26 +20,24 @@ import {
   type Handler,
   withAllProblems,
 } from './handlers/checked-request.js';
-import { parentFieldsOf, requireParents, requirePossibleId } from './handlers/item-lookup.js';
-import { performOnce, type IdempotencyStore } from './idempotency.js';
-import { requireAcceptable, requireMediaType, parsePrefer } from './request/negotiation.js';
-import {
-  allowedMethods,
-  requireMethod,
-  afterVersion,
-  findRoute,
-  isStream,
-  noSuchPath,
-  type Route,
-  functionOf,
-} from './request/route.js';
-import { type ApiRequest, type ApiResponse, isPreflight } from './request/request.js';
-import { type Deprecation, firstDeprecation } from '../definition/deprecation.js';
-import { parseQueryString } from '../query/query-parser.js';
 import { createItem, deleteItems, listItems, replaceItems } from './handlers/collection.js';
+import { streamEvents } from './handlers/event-stream.js';
+import { parentFieldsOf, requireParents, requirePossibleId } from './handlers/item-lookup.js';
 import { deleteItem, patchItem, readItem, replaceItem } from './handlers/item.js';
 import { operate, operateOnSet } from './handlers/operation.js';
-import { streamEvents } from './handlers/event-stream.js';
+import { type IdempotencyStore, performOnce } from './idempotency.js';
+import { parsePrefer, requireAcceptable, requireMediaType } from './request/negotiation.js';
+import { type ApiRequest, type ApiResponse, isPreflight } from './request/request.js';
+import {
+  afterVersion,
+  allowedMethods,
+  findRoute,
+  functionOf,
+  isStream,
+  noSuchPath,
+  requireMethod,
+  type Route,
+} from './request/route.js';
 
 /**
  * Returns the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path.
@@ -122,7 +122,7 @@ export async function answer(
     return execute(within);
   });
   const response = await withAllProblems(checked, () => executeOnce(context));
-  const deprecation = deprecationOf(route, request.method);
+  const deprecation = deprecationAt(route, request.method);
   return deprecation === undefined ? response : announce(response, deprecation, `${pipeline.apiUrl}/docs`);
 }
 
@@ -136,15 +136,15 @@ function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
   return { status: 204, headers: { allow, ...methods } };
 }
 
-/**
- * Returns the deprecation that applies to a call; undefined if there is none. Looks at the call first, then at the
- * resource, then at the parents, innermost first.
- */
-function deprecationOf(route: Route, method: string): Deprecation | undefined {
+function deprecationAt(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;
   const name = functionOf(route, method);
   const call = route.kind === 'operation' ? route.operation : name && resource.calls.get(name);
-  return firstDeprecation([call, resource, ...parents.map((parent) => parent.resource).toReversed()]);
+  return deprecationOf(
+    call,
+    resource,
+    parents.map((parent) => parent.resource),
+  );
 }
 
 /**

@@ -1,9 +1,9 @@
 import { shorten } from '@longshore/edge';
 import { classifySqlError } from '../database/sql-errors.js';
 import type { Principal } from '../definition/context.js';
-import { requireNoParameters, pathSegments } from '../query/query-parser.js';
 import { ApiError, apiError } from '../errors/api-error.js';
 import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
+import { pathSegments, requireNoParameters } from '../query/query-parser.js';
 import { type Caller, isAdmin } from './access/access-control.js';
 import { errorPage, errorResponse } from './error-response.js';
 import { answer, type Pipeline } from './pipeline.js';

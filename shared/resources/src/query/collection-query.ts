@@ -1,7 +1,7 @@
-import { type JsonSchema, type ItemRecord, schemaAt, valueAt } from '../validation/json-schema.js';
-import type { Filter, FilterParameter } from './filter.js';
 import { apiError } from '../errors/api-error.js';
+import { type ItemRecord, type JsonSchema, schemaAt, valueAt } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
+import type { Filter, FilterParameter } from './filter.js';
 
 /** Query parameters with a fixed meaning. Filters cannot have these names. */
 export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;

@@ -1,4 +1,4 @@
-import { shorten, completeTime, parseInteger, parseNumber, parseUuid } from '@longshore/edge';
+import { completeTime, parseInteger, parseNumber, parseUuid, shorten } from '@longshore/edge';
 import { apiError } from '../errors/api-error.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
@@ -21,7 +21,6 @@ export interface FilterParameter {
   readonly match: Match;
   /** Whether the parameter may be given only once. */
   readonly isSingle: boolean;
-  /** The schema of one value. */
   readonly schema: JsonSchema;
   readonly description: string;
   /** Whether the reference shows an example of a value. */

@@ -1,6 +1,6 @@
 import { compareTexts, fold, spellingsOf, typosIn, wordPattern, wordsOf } from '@longshore/edge';
 import { type ItemRecord, valueAt } from '../validation/json-schema.js';
-import { type CollectionQuery, type Selection, encodeCursor, encodeEnd } from './collection-query.js';
+import { type CollectionQuery, encodeCursor, encodeEnd, type Selection } from './collection-query.js';
 import type { Filter } from './filter.js';
 import { maxOffset, parseQueryString } from './query-parser.js';
 

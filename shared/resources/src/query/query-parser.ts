@@ -1,13 +1,13 @@
-import { parseInteger, shorten, decodePairs, decodePercent, UrlError } from '@longshore/edge';
+import { decodePairs, decodePercent, parseInteger, shorten, UrlError } from '@longshore/edge';
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
 import {
   type CollectionQuery,
+  decodeCursor,
   type QueryRules,
   reservedParameters,
   type Seek,
   type Selection,
   type SortTerm,
-  decodeCursor,
 } from './collection-query.js';
 import { type Filter, findFilter, parseFilter } from './filter.js';
 
@@ -137,7 +137,6 @@ const maxParameters = 100;
 
 export const maxWaitSeconds = 60;
 
-/** A parsed query on an item. */
 interface ItemQuery {
   readonly fields: readonly string[] | undefined;
   /** How long to wait, in milliseconds; undefined to respond at once. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, type Transaction, inTransaction } from '../database/database.js';
+import { type Database, inTransaction, type Transaction } from '../database/database.js';
 import {
   type IdempotencyStore,
-  recordTtlMs,
   type KeyedRequest,
   type KeyedResponse,
   type KeyedResult,
+  recordTtlMs,
 } from '../pipeline/idempotency.js';
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/database.js';
 import type { Resource } from '../definition/resource.js';
 import type { UncheckedBody } from '../definition/storage.js';
 import type { Problem } from '../errors/api-error.js';
-import { join, type ItemRecord } from '../validation/json-schema.js';
+import { type ItemRecord, join } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
 import { type Columns, quotedTable } from './columns.js';
 import { Parameters } from './conditions.js';

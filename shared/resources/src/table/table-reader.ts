@@ -4,16 +4,16 @@ import type { CallContext, Platform } from '../definition/context.js';
 import type { Resource } from '../definition/resource.js';
 import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
-import { type Page, maxPageBytes } from '../query/page.js';
+import { maxPageBytes, type Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,
   orderBy,
   Parameters,
+  type SearchedSelection,
   searchExpression,
   seekCondition,
-  type SearchedSelection,
   selectionConditions,
 } from './conditions.js';
 

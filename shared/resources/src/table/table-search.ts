@@ -1,10 +1,10 @@
-import { allowedTypos, spellingsInSlices, type Spelling, spellingsOf, wordsOf } from '@longshore/edge';
-import { type Database, type Queryable, inTransaction, untilAborted } from '../database/database.js';
+import { allowedTypos, type Spelling, spellingsInSlices, spellingsOf, wordsOf } from '@longshore/edge';
+import { type Database, inTransaction, type Queryable, untilAborted } from '../database/database.js';
 import { isSqlError } from '../errors/incident.js';
 import type { CollectionQuery, SortTerm } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { allOf, Parameters, occursIn } from './conditions.js';
+import { allOf, occursIn, Parameters } from './conditions.js';
 import { countItems, estimateItems, readRows, sliceOf, type TableReader } from './table-reader.js';
 
 /** Default time limit for each statement that searches, in milliseconds. */
@@ -29,7 +29,6 @@ const similarityThreshold = 0.28;
 
 export type SearchQuery = CollectionQuery & { readonly search: string };
 
-/** A search with the spellings of its words. */
 type SpeltQuery = SearchQuery & { readonly words: readonly (readonly Spelling[])[] };
 
 /** A page of matches, and the number of all matches. The number is undefined if the search stopped early. */

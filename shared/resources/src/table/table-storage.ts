@@ -1,17 +1,17 @@
-import { mapInSlices, brand } from '@longshore/edge';
-import { type Database, type Queryable, type Transaction, inTransaction } from '../database/database.js';
+import { brand, mapInSlices } from '@longshore/edge';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.js';
 import type { CallContext, NamedJob, Platform } from '../definition/context.js';
-import { applyAll, type ItemChange, type AnyStorage, withJob } from '../definition/storage.js';
 import { DefinitionError } from '../definition/naming.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
+import { type AnyStorage, applyAll, type ItemChange, withJob } from '../definition/storage.js';
 import { apiError, ProblemList } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
+import { TableReferences } from './references.js';
 import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';
 import { TableReader } from './table-reader.js';
-import { TableReferences } from './references.js';
 import { type SearchQuery, TableSearch } from './table-search.js';
 import { TableWriter } from './table-writer.js';
 

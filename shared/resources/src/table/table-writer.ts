@@ -39,9 +39,9 @@ export class TableWriter {
       group.positions.push(position);
     }
     const keys: string[] = [];
-    for (const { fields, rows: alike, positions: places } of groups.values()) {
+    for (const { fields, rows: alike, positions } of groups.values()) {
       const inserted = await this.#insertAlike(transaction, alike, fields);
-      for (const [index, position] of places.entries()) keys[position] = inserted[index] ?? '';
+      for (const [index, position] of positions.entries()) keys[position] = inserted[index] ?? '';
     }
     return keys;
   }

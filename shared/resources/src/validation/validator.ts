@@ -1,12 +1,12 @@
-import { isDay, isTime, parseUuid, shorten, inSlices } from '@longshore/edge';
+import { inSlices, isDay, isTime, parseUuid, shorten } from '@longshore/edge';
+import formats from 'ajv-formats';
 import {
   Ajv2020,
   type ErrorObject,
   type FuncKeywordDefinition,
   type ValidateFunction,
 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
-import { type Problem, apiError, ProblemList } from '../errors/api-error.js';
+import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
 import { fieldPath, join, type JsonSchema, typesOf } from './json-schema.js';
 import { unstorable } from './unstorable.js';
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../../definition/context.js';
 import { apiError, ApiError } from '../../errors/api-error.js';
-import { callerOf, type Authenticate, authenticateWith, requireScope } from './access-control.js';
 import type { ApiRequest } from '../request/request.js';
+import { type Authenticate, authenticateWith, callerOf, requireScope } from './access-control.js';
 
 /** Limits, per process, for calls that stay open: event streams and `?wait`. */
 export interface ListenerLimits {

@@ -1,14 +1,14 @@
 import type { CallContext, Principal } from '../../definition/context.js';
+import type { Resource } from '../../definition/resource.js';
 import {
-  type ItemChange,
-  noSuchElement,
   type AnyStorage,
   type Check,
   Existing,
-  resultOf,
+  type ItemChange,
+  noSuchElement,
   Outcome,
+  resultOf,
 } from '../../definition/storage.js';
-import type { Resource } from '../../definition/resource.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
 import type { Filter } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';

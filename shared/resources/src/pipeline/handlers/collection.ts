@@ -8,8 +8,8 @@ import { type Page, pageLinks } from '../../query/page.js';
 import { parseCollectionQuery, parseDeletionQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import { checkBody, requireElements, validatorFor } from '../../validation/validator.js';
-import { matchesWeakly, pageTag, itemResponse, represent, preconditionsOf } from './representation.js';
-import { throwAllProblems, type CheckedRequest, type Execute } from './checked-request.js';
+import { type CheckedRequest, type Execute, throwAllProblems } from './checked-request.js';
+import { itemResponse, matchesWeakly, pageTag, preconditionsOf, represent } from './representation.js';
 import { requestedChange } from './requested-change.js';
 
 /** Serves GET on a collection and on `/search/{keyword}`. Responds with 304 if the caller already has this page. */

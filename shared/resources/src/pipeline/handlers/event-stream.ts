@@ -1,9 +1,9 @@
-import { resultOf, type EventSource, type ServerSentEvent } from '../../definition/storage.js';
+import { Readable } from 'node:stream';
+import { type EventSource, resultOf, type ServerSentEvent } from '../../definition/storage.js';
 import { parseFilterQuery } from '../../query/query-parser.js';
 import { eventStream } from '../request/negotiation.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
-import { Readable } from 'node:stream';
 
 /** The headers of an event stream. `X-Accel-Buffering` stops nginx from buffering events. */
 const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };

@@ -1,21 +1,21 @@
 import type { CallContext } from '../../definition/context.js';
-import { keyValue } from '../request/route.js';
 import { resultOf } from '../../definition/storage.js';
 import { apiError, ProblemList } from '../../errors/api-error.js';
 import { parseItemDeletionQuery, parseItemQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
-import {
-  entityTag,
-  itemResponse,
-  represent,
-  checkChange,
-  isKnown,
-  preconditionsOf,
-} from './representation.js';
 import { patchTypes } from '../request/negotiation.js';
-import { throwAllProblems, type CheckedRequest, type Execute } from './checked-request.js';
+import { keyValue } from '../request/route.js';
+import { type CheckedRequest, type Execute, throwAllProblems } from './checked-request.js';
 import { noSuchItem, requireFound, requireItem, requirePossibleId } from './item-lookup.js';
+import {
+  checkChange,
+  entityTag,
+  isKnown,
+  itemResponse,
+  preconditionsOf,
+  represent,
+} from './representation.js';
 import { requestedChange } from './requested-change.js';
 
 /** Serves GET on an item. Responds with 304 if the caller already has the current version. */

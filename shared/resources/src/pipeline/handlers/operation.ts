@@ -1,13 +1,13 @@
 import { Outcome, resultOf } from '../../definition/storage.js';
-import { ProblemList, apiError } from '../../errors/api-error.js';
-import { requireNoParameters, parseFilterQuery } from '../../query/query-parser.js';
+import { apiError, ProblemList } from '../../errors/api-error.js';
+import { parseFilterQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
 import type { ApiResponse } from '../request/request.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
-import { requireFound, requirePossibleId } from './item-lookup.js';
-import { checkConditions, isConditional, preconditionsOf, itemResponse } from './representation.js';
 import { parentFilters } from './collection.js';
+import { requireFound, requirePossibleId } from './item-lookup.js';
+import { checkConditions, isConditional, itemResponse, preconditionsOf } from './representation.js';
 
 const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 

@@ -1,8 +1,8 @@
-import type { Resource } from '../../definition/resource.js';
-import type { ItemRecord } from '../../validation/json-schema.js';
-import type { ApiResponse, ApiRequest } from '../request/request.js';
 import { createHash } from 'node:crypto';
+import type { Resource } from '../../definition/resource.js';
 import { apiError } from '../../errors/api-error.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import type { ApiRequest, ApiResponse } from '../request/request.js';
 
 /**
  * Returns an item as clients see it: only the given fields, in the given order. Default: all fields in schema order.

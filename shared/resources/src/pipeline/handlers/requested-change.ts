@@ -1,11 +1,11 @@
-import type { ItemChange } from '../../definition/storage.js';
-import type { Resource } from '../../definition/resource.js';
-import { type Problem, ProblemList } from '../../errors/api-error.js';
-import { type ItemRecord, type JsonSchema, typesOf, mapValues } from '../../validation/json-schema.js';
-import { validatorFor } from '../../validation/validator.js';
-import { checkChange, type Preconditions } from './representation.js';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalTime } from '@longshore/edge';
+import type { Resource } from '../../definition/resource.js';
+import type { ItemChange } from '../../definition/storage.js';
+import { type Problem, ProblemList } from '../../errors/api-error.js';
+import { type ItemRecord, type JsonSchema, mapValues, typesOf } from '../../validation/json-schema.js';
+import { validatorFor } from '../../validation/validator.js';
+import { checkChange, type Preconditions } from './representation.js';
 
 export interface ChangeOptions {
   readonly conditions: Preconditions;

@@ -2,8 +2,8 @@ import { shorten } from '@longshore/edge';
 import contentType from 'content-type';
 import Negotiator from 'negotiator';
 import { apiError } from '../../errors/api-error.js';
-import type { ApiRequest } from './request.js';
 import type { CollectionQuery } from '../../query/collection-query.js';
+import type { ApiRequest } from './request.js';
 
 export const json = 'application/json';
 const mergePatch = 'application/merge-patch+json';
