@@ -12,8 +12,8 @@ import { type Authenticate, readOrWrite, type ScopeOf } from './pipeline/access/
 import { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
 import type { RowScopes } from './pipeline/access/row-scope.js';
 import { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency.js';
-import { supportedVersion } from './pipeline/request/route.js';
-import { type ApiLog, createResponder } from './pipeline/responder.js';
+import { supportedVersion } from './pipeline/route.js';
+import { type ApiLog, Pipeline } from './pipeline/pipeline.js';
 
 export interface ResourceApiOptions {
   readonly resources: readonly Resource[];
@@ -88,17 +88,15 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
   const apiUrl = `${rootUrl}/api/${supportedVersion}`;
   const { authenticate, rateLimit, info = defaultInfo, scopeOf = readOrWrite } = options;
   const security = authenticate && { schemes: options.securitySchemes ?? bearer, scopeOf };
-  const responder = createResponder({
-    pipeline: {
-      catalog,
-      apiUrl,
-      accessControl: { authenticate, rateLimit, recheckMs: options.recheckMs },
-      listeners: new Listeners(options.listenerLimits),
-      scopeOf,
-      rowScopes: options.rowScopes ?? {},
-      idempotency: options.idempotency ?? memoryIdempotencyStore(),
-      reference: createReference({ catalog, info, rootUrl, apiUrl, security, rateLimit: rateLimit?.policy }),
-    },
+  const pipeline = new Pipeline({
+    catalog,
+    apiUrl,
+    accessControl: { authenticate, rateLimit, recheckMs: options.recheckMs },
+    listeners: new Listeners(options.listenerLimits),
+    scopeOf,
+    rowScopes: options.rowScopes ?? {},
+    idempotency: options.idempotency ?? memoryIdempotencyStore(),
+    reference: createReference({ catalog, info, rootUrl, apiUrl, security, rateLimit: rateLimit?.policy }),
     rootUrl,
     prefix,
     classifyError: options.classifyError ?? (() => undefined),
@@ -106,5 +104,5 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
     corsOrigins: options.corsOrigins ?? [],
     log: options.log,
   });
-  return koaAdapter(responder, options.bodyLimitBytes ?? 1024 * 1024, options.guard);
+  return koaAdapter(pipeline, options.bodyLimitBytes ?? 1024 * 1024, options.guard);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineResource } from '@longshore/resources';
-import { findRoute } from '../src/pipeline/request/route.js';
+import { findRoute } from '../src/pipeline/route.js';
 
 describe('Among 200 resources', () => {
   it('finding a route looks at only one', () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline as pipeStream, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { mapInSlices, shorten } from '@longshore/edge';
@@ -14,9 +14,13 @@ import {
   requireScope,
 } from '../pipeline/access/access-control.js';
 import { requireRowScope } from '../pipeline/access/row-scope.js';
-import { requireMediaType, smallestEncoding } from '../pipeline/request/negotiation.js';
-import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
-import type { Responder } from '../pipeline/responder.js';
+import {
+  requireMediaType,
+  smallestEncoding,
+  type ApiRequest,
+  type ApiResponse,
+} from '../pipeline/request.js';
+import type { Pipeline } from '../pipeline/pipeline.js';
 import { requireNoParameters } from '../query/query-parser.js';
 import { bodyReader } from './body.js';
 
@@ -26,33 +30,33 @@ export type Middleware = Koa.Middleware;
 export type RequestGuard = (ctx: Koa.Context) => void;
 
 /**
- * Returns Koa middleware that sends the responses of the responder. Requests for paths that the responder does not
+ * Returns Koa middleware that sends the responses of the pipeline. Requests for paths that the pipeline does not
  * serve go to the next middleware.
  *
  * @param guard by default, accepts all requests
  */
 export function koaAdapter(
-  responder: Responder,
+  pipeline: Pipeline,
   bodyLimitBytes: number,
   guard: RequestGuard = () => undefined,
 ): Middleware {
   const readBody = bodyReader(bodyLimitBytes);
   return async (ctx, next) => {
     const request = toApiRequest(ctx, () => readBody(ctx));
-    setHeaders(ctx, responder.commonHeaders(request));
+    setHeaders(ctx, pipeline.commonHeaders(request));
     try {
       requireValidHead(ctx.req);
       guard(ctx);
     } catch (error) {
-      return send(ctx, responder.answerError(request, error));
+      return send(ctx, pipeline.answerError(request, error));
     }
-    const response = (await responder.respond(request)) ?? (await answerOfOtherMiddleware(request));
+    const response = (await pipeline.respond(request)) ?? (await answerOfOtherMiddleware(request));
     if (response === undefined) return;
     try {
       await send(ctx, response);
     } catch (error) {
       for (const name of Object.keys(response.headers)) ctx.remove(name);
-      await send(ctx, responder.answerError(request, error)); // for example if the response is too long for a string
+      await send(ctx, pipeline.answerError(request, error)); // for example if the response is too long for a string
     }
 
     /**
@@ -63,12 +67,12 @@ export function koaAdapter(
       try {
         await next();
       } catch (error) {
-        return responder.answerError(apiRequest, fromHttpError(error));
+        return pipeline.answerError(apiRequest, fromHttpError(error));
       }
       const isAnswered = ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== '');
       if (isAnswered) return undefined;
       const reason = `${apiRequest.method} ${shorten(apiRequest.path, 200)}: ${ctx.message}`;
-      return responder.answerError(apiRequest, fromStatus(ctx.status, reason));
+      return pipeline.answerError(apiRequest, fromStatus(ctx.status, reason));
     }
   };
 }
@@ -123,7 +127,7 @@ const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EP
 function stream(ctx: Koa.Context, body: Readable): void {
   ctx.respond = false;
   ctx.res.flushHeaders();
-  pipeline(body, ctx.res, (error) => {
+  pipeStream(body, ctx.res, (error) => {
     if (error !== undefined && error !== null && !disconnectCodes.has(error.code ?? ''))
       ctx.app.emit('error', error, ctx);
   });

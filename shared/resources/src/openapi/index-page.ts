@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator';
 import type { Catalog } from '../definition/catalog.js';
-import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
-import { supportedVersion } from '../pipeline/request/route.js';
+import type { ApiRequest, ApiResponse } from '../pipeline/request.js';
+import { supportedVersion } from '../pipeline/route.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { urlPattern } from './error-responses.js';
 

@@ -2,7 +2,7 @@ import type { Catalog } from '../definition/catalog.js';
 import { nameInProse } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
-import { hasSearchPath } from '../pipeline/request/route.js';
+import { hasSearchPath } from '../pipeline/route.js';
 import type { ParameterObject, PathItem } from './document-types.js';
 import { keyParameter, type LinkedItem, type OperationSubject, ownedName } from './links.js';
 import {

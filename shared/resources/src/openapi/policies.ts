@@ -3,7 +3,7 @@ import type { Catalog } from '../definition/catalog.js';
 import { type Deprecation, deprecationOf } from '../definition/deprecation.js';
 import type { Operation, SetOperation } from '../definition/resource.js';
 import { scopedCall, type ScopeOf } from '../pipeline/access/access-control.js';
-import { findRoute } from '../pipeline/request/route.js';
+import { findRoute } from '../pipeline/route.js';
 import { mapValues } from '../validation/json-schema.js';
 import {
   type HeaderObject,

@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip } from 'node:zlib';
-import { apiError } from '../errors/api-error.js';
 import { matchesWeakly, parseTags } from '../pipeline/handlers/representation.js';
 import type { Reference } from '../pipeline/pipeline.js';
-import { smallestEncoding } from '../pipeline/request/negotiation.js';
-import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
-import { supportedVersion } from '../pipeline/request/route.js';
-import { requireNoParameters } from '../query/query-parser.js';
+import { type ApiRequest, type ApiResponse, smallestEncoding } from '../pipeline/request.js';
+import { supportedVersion } from '../pipeline/route.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { indexResponse, rootIndex, versionIndex } from './index-page.js';
 
@@ -36,30 +33,13 @@ export function createReference(source: DocumentSource): Reference {
       ...(renderer ? [[`docs/${renderer.name}`, renderer.respond] as const] : []),
     ]);
   });
-  return (segments) => {
-    const answer = answerAt(segments);
-    return answer && ((request) => readOnly(request, answer));
-  };
+  return answerAt;
 
   function answerAt([first = '', version, ...segments]: readonly string[]): Answer | undefined {
     if (version?.toLowerCase() === supportedVersion) return files().get(segments.join('/').toLowerCase());
     if (version !== undefined || (first !== '' && first.toLowerCase() !== 'api')) return undefined;
     return (request) => indexResponse(rootIndex(info.title, apiUrl), info.title, request);
   }
-}
-
-/**
- * Restricts a page to GET, HEAD and OPTIONS without query parameters.
- * @throws {ApiError} 40501 for other methods, 40002 for parameters
- */
-function readOnly(request: ApiRequest, answer: Answer): ReturnType<Answer> {
-  const { method, query } = request;
-  const allow = 'GET, HEAD, OPTIONS';
-  if (method === 'OPTIONS') return { status: 204, headers: { allow } };
-  if (method !== 'GET' && method !== 'HEAD')
-    throw apiError(40501, `${method} is not possible here; possible: ${allow}`, { allow });
-  requireNoParameters(query);
-  return answer(request);
 }
 
 function tagged(response: ApiResponse): ApiResponse {

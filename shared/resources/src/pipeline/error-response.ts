@@ -1,4 +1,5 @@
-import type { ApiError, Problem } from '../errors/api-error.js';
+import { shorten } from '@longshore/edge';
+import { type ApiError, apiError, type Problem } from '../errors/api-error.js';
 import {
   type CatalogueEntry,
   errorCatalogue,
@@ -6,8 +7,7 @@ import {
   parseErrorCode,
   statusOf,
 } from '../errors/error-catalogue.js';
-import { json, preferredType, problemJson } from './request/negotiation.js';
-import type { ApiResponse } from './request/request.js';
+import { type ApiRequest, type ApiResponse, json, preferredType, problemJson } from './request.js';
 
 /** The body of an error response. Responses of type `application/problem+json` add further members to it. */
 export interface ErrorPayload {
@@ -66,14 +66,22 @@ function prefersProblemJson(accept: string | undefined): boolean {
 }
 
 /**
- * Returns the page that explains an error code, as JSON if the caller prefers it, otherwise as HTML. The member
- * `more info` of error payloads links to this page. Returns undefined if there is no such code.
+ * Returns the function that serves the page of an error code, `/errors/{code}`, to which the member `more info` of error
+ * payloads links.
  *
- * @param text the path segment after `/errors/`
+ * @throws {ApiError} 40401 if there is no such code
  */
-export function errorPage(text: string, accept: string | undefined): ApiResponse | undefined {
-  const code = parseErrorCode(text);
-  if (code === undefined) return undefined;
+export function errorPage(
+  { path }: ApiRequest,
+  [, text = '', ...excess]: readonly string[],
+): (request: ApiRequest) => ApiResponse {
+  const code = excess.length === 0 ? parseErrorCode(text) : undefined;
+  if (code === undefined) throw apiError(40401, `There is no path ${shorten(path, 200)}`);
+  return ({ headers }) => explanation(code, headers['accept']);
+}
+
+/** Explains an error code, as JSON if the caller prefers it, otherwise as HTML. */
+function explanation(code: ErrorCode, accept: string | undefined): ApiResponse {
   const entry = errorCatalogue[code];
   const forms = ['text/html', 'application/json'];
   const form = preferredType(accept, forms);

@@ -7,8 +7,8 @@ import type { ItemRecord } from '../validation/json-schema.js';
 import type { CheckedRequest, Execute } from './handlers/checked-request.js';
 import { noSuchItem, requireParents } from './handlers/item-lookup.js';
 import { canonicalJson, withoutShownOnce } from './handlers/representation.js';
-import type { ApiResponse } from './request/request.js';
-import type { Route } from './request/route.js';
+import type { ApiResponse } from './request.js';
+import type { Route } from './route.js';
 
 /** How long an idempotency record is kept, in milliseconds: 24 hours. */
 export const recordTtlMs = 24 * 60 * 60 * 1000;

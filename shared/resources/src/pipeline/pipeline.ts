@@ -1,19 +1,24 @@
+import { classifySqlError } from '../database/sql-errors.js';
 import type { Catalog } from '../definition/catalog.js';
-import type { CallContext } from '../definition/context.js';
+import type { CallContext, Principal } from '../definition/context.js';
 import { type Deprecation, deprecationOf } from '../definition/deprecation.js';
-import { parseQueryString } from '../query/query-parser.js';
+import { ApiError, apiError } from '../errors/api-error.js';
+import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
+import { parseQueryString, pathSegments } from '../query/query-parser.js';
 import {
   type AccessControl,
   type Caller,
   callerOf,
   countByAddress,
   identifyCaller,
+  isAdmin,
   requireScope,
   scopedCall,
   type ScopeOf,
 } from './access/access-control.js';
 import { abortOnRevocation, type Listeners } from './access/listeners.js';
 import { applyRowScope, type RowScopes } from './access/row-scope.js';
+import { errorPage, errorResponse } from './error-response.js';
 import {
   type CheckedRequest,
   type Execute,
@@ -26,8 +31,16 @@ import { parentFieldsOf, requireParents, requirePossibleId } from './handlers/it
 import { deleteItem, patchItem, readItem, replaceItem } from './handlers/item.js';
 import { operate, operateOnSet } from './handlers/operation.js';
 import { type IdempotencyStore, performOnce } from './idempotency.js';
-import { parsePrefer, requireAcceptable, requireMediaType } from './request/negotiation.js';
-import { type ApiRequest, type ApiResponse, isPreflight } from './request/request.js';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  commonHeaders,
+  isPreflight,
+  parsePrefer,
+  readOnly,
+  requireAcceptable,
+  requireMediaType,
+} from './request.js';
 import {
   afterVersion,
   allowedMethods,
@@ -37,7 +50,7 @@ import {
   noSuchPath,
   requireMethod,
   type Route,
-} from './request/route.js';
+} from './route.js';
 
 /**
  * Returns the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path.
@@ -46,16 +59,101 @@ export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
 
-export interface Pipeline {
+export interface ApiLog {
+  /** Called with each unexpected error, together with the incident id that the caller receives. */
+  readonly incident: (incident: {
+    id: string;
+    requestId: string;
+    method: string;
+    path: string;
+    error: unknown;
+  }) => void;
+}
+
+export interface PipelineOptions {
   readonly catalog: Catalog;
+  /** The public URL below which `/errors/{code}` is served. */
+  readonly rootUrl: string;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
   readonly apiUrl: string;
+  readonly prefix: string;
   readonly accessControl: AccessControl;
   readonly listeners: Listeners;
   readonly scopeOf: ScopeOf;
   readonly rowScopes: RowScopes;
   readonly idempotency: IdempotencyStore;
   readonly reference: Reference;
+  readonly classifyError: (error: unknown) => ApiError | undefined;
+  readonly errorStack: ErrorStackPolicy;
+  readonly corsOrigins: readonly string[];
+  readonly log: ApiLog;
+}
+
+/** Turns requests into responses, independent of any web framework. */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the headers to set on every response, including the responses of later middleware. */
+  commonHeaders(request: ApiRequest): Record<string, string> {
+    return commonHeaders(request, this.#options.corsOrigins);
+  }
+
+  /**
+   * Returns the response to `/` and to paths under `/api` or `/errors`, with or without the prefix; undefined for any
+   * other path. Converts errors to error responses.
+   */
+  async respond(request: ApiRequest): Promise<ApiResponse | undefined> {
+    const path = withoutPrefix(request.path, this.#options.prefix);
+    if (path === undefined) return undefined;
+    let caller: Caller = { principal: undefined, headers: {} };
+    try {
+      const response = await answer(this.#options, request, pathSegments(path), (identified) => {
+        caller = identified;
+      });
+      return withHeaders(response, caller.headers);
+    } catch (error) {
+      return withHeaders(this.answerError(request, error, caller.principal), caller.headers);
+    }
+  }
+
+  /** Returns the response for an error, e.g. in later middleware. Logs unexpected errors. */
+  answerError(request: ApiRequest, error: unknown, principal?: Principal): ApiResponse {
+    const { classifyError, rootUrl } = this.#options;
+    const expected =
+      error instanceof ApiError
+        ? error
+        : (classifyError(error) ?? classifySqlError(error, bodyMethods.has(request.method)));
+    const answered = expected ?? this.#unexpected(request, error, principal);
+    return errorResponse(answered, rootUrl, request.headers['accept']);
+  }
+
+  #unexpected(request: ApiRequest, error: unknown, principal: Principal | undefined): ApiError {
+    if (request.signal.aborted && error === request.signal.reason)
+      return apiError(50304, 'The caller left before the end of the read');
+    const incident = newIncident(error);
+    const { method, path } = request;
+    this.#options.log.incident({ id: incident.id, requestId: request.id, method, path, error });
+    const visible = this.#options.errorStack === 'always' || isAdmin(principal);
+    return apiError(50001, `Incident ${incident.id}${visible ? `\n${incident.stack}` : ''}`);
+  }
+}
+
+function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
+  return { ...response, headers: { ...headers, ...response.headers } };
+}
+
+/**
+ * Removes the prefix from a path, if the path still has it. Returns `/` or an empty string for the root, or a path
+ * that starts with `/api` or `/errors`. Returns undefined for any other path.
+ */
+function withoutPrefix(path: string, prefix: string): string | undefined {
+  const hasPrefix = `${path}/`.toLowerCase().startsWith(`${prefix}/`.toLowerCase());
+  const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];
+  return candidates.find((candidate) => /^(?:\/?$|\/(?:api|errors)(?:\/|$))/i.test(candidate));
 }
 
 /** The methods for which a trailing slash does not matter. For others, an id may be missing after it. */
@@ -66,20 +164,21 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
  * Handles one request in stages: route, method, credentials, media types, query and body, and finally the work itself.
  * Only this last stage uses the storage.
  *
- * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`
+ * @param segments the decoded path, such as `['api', 'v1', 'orders', '7']` or `['errors', '40402']`
  * @param onCaller called first with only the rate limit headers, and again once the caller is known. An error can
  *   follow either call
  */
-export async function answer(
-  pipeline: Pipeline,
+async function answer(
+  pipeline: PipelineOptions,
   request: ApiRequest,
   segments: readonly string[],
   onCaller: (caller: Caller) => void,
 ): Promise<ApiResponse> {
+  if (segments[0]?.toLowerCase() === 'errors') return readOnly(request, errorPage(request, segments));
   const reference = pipeline.reference(segments);
   if (reference !== undefined) {
     countByAddress(pipeline.accessControl, request, onCaller);
-    return reference(request);
+    return readOnly(request, reference);
   }
   const unscopedRoute = findRoute(pipeline.catalog, afterVersion(segments));
   if (request.path.endsWith('/') && !readingMethods.has(request.method)) throw noSuchPath(segments, true);

@@ -7,7 +7,7 @@ import {
   type KeyedResult,
   recordTtlMs,
 } from '../pipeline/idempotency.js';
-import type { ApiResponse } from '../pipeline/request/request.js';
+import type { ApiResponse } from '../pipeline/request.js';
 import { quotedTable } from './columns.js';
 
 /** Maximum number of attempts to lock a key while another request with the same key is in progress. */

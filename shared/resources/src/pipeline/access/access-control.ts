@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Attempt, networkOf, type Throttle, type ThrottlePolicy } from '@longshore/edge';
 import type { Principal } from '../../definition/context.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
-import type { ApiRequest } from '../request/request.js';
-import type { Route } from '../request/route.js';
+import type { ApiRequest } from '../request.js';
+import type { Route } from '../route.js';
 
 /** Settings that determine who may call the API, and how often. */
 export interface AccessControl {

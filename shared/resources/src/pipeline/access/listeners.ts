@@ -1,6 +1,6 @@
 import type { Principal } from '../../definition/context.js';
 import { apiError, ApiError } from '../../errors/api-error.js';
-import type { ApiRequest } from '../request/request.js';
+import type { ApiRequest } from '../request.js';
 import { type Authenticate, authenticateWith, callerOf, requireScope } from './access-control.js';
 
 /** Limits, per process, for calls that stay open: event streams and `?wait`. */

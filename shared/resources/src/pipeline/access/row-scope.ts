@@ -13,7 +13,7 @@ import { ApiError, apiError } from '../../errors/api-error.js';
 import type { Filter } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import { noSuchItem } from '../handlers/item-lookup.js';
-import type { Route } from '../request/route.js';
+import type { Route } from '../route.js';
 
 /** The field of a resource that determines which callers may see an item. */
 export interface RowScope {

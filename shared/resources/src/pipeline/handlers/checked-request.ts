@@ -1,9 +1,8 @@
 import type { CallContext } from '../../definition/context.js';
 import type { UncheckedBody } from '../../definition/storage.js';
 import { ApiError, type Problem, ProblemList } from '../../errors/api-error.js';
-import type { Preferences } from '../request/negotiation.js';
-import type { ApiRequest, ApiResponse } from '../request/request.js';
-import type { Route } from '../request/route.js';
+import type { ApiRequest, ApiResponse, Preferences } from '../request.js';
+import type { Route } from '../route.js';
 
 /**
  * A request whose method, permissions and media types have been checked. The handler checks the query and the content

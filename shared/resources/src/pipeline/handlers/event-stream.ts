@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type EventSource, resultOf, type ServerSentEvent } from '../../definition/storage.js';
 import { parseFilterQuery } from '../../query/query-parser.js';
-import { eventStream } from '../request/negotiation.js';
+import { eventStream } from '../request.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
 

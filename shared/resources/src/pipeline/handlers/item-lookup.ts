@@ -5,7 +5,7 @@ import type { Resource } from '../../definition/resource.js';
 import type { AnyStorage } from '../../definition/storage.js';
 import { type ApiError, apiError } from '../../errors/api-error.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
-import { type ItemId, keyValue, type Parent } from '../request/route.js';
+import { type ItemId, keyValue, type Parent } from '../route.js';
 
 /** Returns the field that the innermost parent in the path sets; empty if there is none. */
 export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentFields'] {

@@ -4,8 +4,8 @@ import { apiError, ProblemList } from '../../errors/api-error.js';
 import { parseItemDeletionQuery, parseItemQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
-import { patchTypes } from '../request/negotiation.js';
-import { keyValue } from '../request/route.js';
+import { patchTypes } from '../request.js';
+import { keyValue } from '../route.js';
 import { type CheckedRequest, type Execute, throwAllProblems } from './checked-request.js';
 import { noSuchItem, requireFound, requireItem, requirePossibleId } from './item-lookup.js';
 import {

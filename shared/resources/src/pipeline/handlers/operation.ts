@@ -3,7 +3,7 @@ import { apiError, ProblemList } from '../../errors/api-error.js';
 import { parseFilterQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
-import type { ApiResponse } from '../request/request.js';
+import type { ApiResponse } from '../request.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
 import { requireFound, requirePossibleId } from './item-lookup.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Resource } from '../../definition/resource.js';
 import { apiError } from '../../errors/api-error.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
-import type { ApiRequest, ApiResponse } from '../request/request.js';
+import type { ApiRequest, ApiResponse } from '../request.js';
 
 /**
  * Returns an item as clients see it: only the given fields, in the given order. Default: all fields in schema order.

@@ -1,10 +1,10 @@
 import { shorten } from '@longshore/edge';
-import type { Catalog } from '../../definition/catalog.js';
-import type { Child, Operation, Resource, SetOperation } from '../../definition/resource.js';
-import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
-import { apiError, ApiError } from '../../errors/api-error.js';
-import { parseValue } from '../../query/filter.js';
-import type { ItemRecord } from '../../validation/json-schema.js';
+import type { Catalog } from '../definition/catalog.js';
+import type { Child, Operation, Resource, SetOperation } from '../definition/resource.js';
+import type { AnyStorage, StorageFunction } from '../definition/storage.js';
+import { apiError, ApiError } from '../errors/api-error.js';
+import { parseValue } from '../query/filter.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 
 /** A parent item in a path, such as the customer in `/customers/7/orders`. `child` is the collection below it. */
 export interface Parent {
