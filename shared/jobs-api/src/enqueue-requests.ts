@@ -50,7 +50,12 @@ export class EnqueueRequests {
       const { name, args = {} } = (body ?? {}) as { readonly name?: unknown; readonly args?: unknown };
       if (typeof name !== 'string' || typeof args !== 'object' || args === null || Array.isArray(args))
         return [];
-      return problemsOfStep(() => this.definitionOf(name).check(args), at);
+      try {
+        this.definitionOf(name).check(args);
+        return [];
+      } catch (error) {
+        return problemsOrThrow(error, at);
+      }
     });
     return problems.flat();
   }
@@ -76,7 +81,8 @@ export async function withApiErrors<Result>(work: () => Promise<Result> | Result
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ApiError ? error : (refusal(problemsOf(error, at)) ?? error);
+    const [first, ...furtherProblems] = error instanceof ApiError ? [] : problemsOf(error, at);
+    throw first === undefined ? error : new ApiError([first, ...furtherProblems]);
   }
 }
 
@@ -90,92 +96,51 @@ export async function withEnqueueRequests<Result>(
   bodies: readonly NewJobBody[],
   requests: EnqueueRequests,
   work: (requests: EnqueueRequest[]) => Promise<Result>,
-  at: Place = (index) => `[${index}]`,
+  at: PositionText = (index) => `[${index}]`,
 ): Promise<Result> {
-  const parsed = await mapCollectingProblemsInSlices(bodies, at, (body) => requests.requestOf(body));
+  const parsed = await mapCollectingProblems(bodies, at, (body) => requests.requestOf(body));
   return withApiErrors(async () => {
     try {
       return await work(parsed);
     } catch (error) {
       // The client reports only the first job with invalid arguments. Checks all arguments to report every problem.
       if (error instanceof InvalidArgumentsError)
-        await mapCollectingProblemsInSlices(parsed, at, ({ definition, args }) => definition.check(args));
+        await mapCollectingProblems(parsed, at, ({ definition, args }) => definition.check(args));
       throw error;
     }
   });
 }
 
-type Place = (index: number) => string;
+type PositionText = (index: number) => string;
 
 /**
  * Runs `work` for one entry of a list after the other, in time slices: other requests are served in between. Throws one
  * error with the problems of all entries. Each problem contains the position of the entry.
  */
-export async function mapCollectingProblems<Given, Result>(
-  list: readonly Given[],
-  at: Place,
-  work: (one: Given) => Promise<Result>,
+export async function mapCollectingProblems<Entry, Result>(
+  list: readonly Entry[],
+  at: PositionText,
+  work: (entry: Entry) => Promise<Result> | Result,
 ): Promise<Result[]> {
   const problems = new ProblemList();
   const results: Result[] = [];
-  for (const [index, one] of list.entries()) {
+  for (const [index, entry] of list.entries()) {
     if (turnIsOver()) await nextTurn();
     try {
-      results.push(await work(one));
+      results.push(await work(entry));
     } catch (error) {
-      collect(error, at(index), problems);
+      problems.addAll(problemsOrThrow(error, at(index)));
     }
   }
   problems.throwIfAny();
   return results;
 }
 
-/** Like {@link mapCollectingProblems}, for work that does not wait. */
-async function mapCollectingProblemsInSlices<Given, Result>(
-  list: readonly Given[],
-  at: Place,
-  work: (one: Given) => Result,
-): Promise<Result[]> {
-  const problems = new ProblemList();
-  const results = await mapInSlices(list, (one, index) => resultOf(() => work(one), at(index), problems));
-  problems.throwIfAny();
-  return results.flat(1);
-}
-
-/**
- * Runs `work` on the list entry at `at` and returns the result in an array. If `work` rejects the entry, adds the
- * problems to `problems` and returns an empty array. Rethrows all other errors.
- */
-function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
-  try {
-    return [work()];
-  } catch (error) {
-    collect(error, at, problems);
-    return [];
-  }
-}
-
-/** Adds the problems for which an error rejects the list entry at `at`. Rethrows all other errors. */
-function collect(error: unknown, at: string, problems: ProblemList): void {
-  const ofEntry = problemsOf(error, at);
-  if (ofEntry.length === 0) throw error;
-  problems.addAll(ofEntry);
-}
-
-/** Returns the problems for which a step rejects its input; empty if it does not. Rethrows all other errors. */
-function problemsOfStep(step: () => unknown, at: string): Problem[] {
-  try {
-    step();
-    return [];
-  } catch (error) {
-    const ofStep = problemsOf(error, at);
-    if (ofStep.length === 0) throw error;
-    return ofStep;
-  }
-}
-
-function refusal([first, ...furtherProblems]: readonly Problem[]): ApiError | undefined {
-  return first === undefined ? undefined : new ApiError([first, ...furtherProblems]);
+/** Returns the problems for which an error rejects the body at a position. Rethrows all other errors. */
+function problemsOrThrow(error: unknown, at: string): Problem[] {
+  const problems = problemsOf(error, at);
+  if (problems.length === 0) throw error;
+  return problems;
 }
 
 /** Returns the problems for which an error rejects the body at a position; empty for other errors. */
