@@ -1,7 +1,7 @@
 import { patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { clockDifference } from '../src/servers/clock-difference.js';
+import { clockDifference } from '../src/servers/heartbeat-sender.js';
 import { PostgresStorage } from '../src/index.js';
 import { beat } from '../src/servers/servers.sql.js';
 import { createStoreDatabase } from './support/store-database.js';

@@ -1,7 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
-import { fromDriver } from '../src/connection/driver-errors.js';
-import { isOfData, translate } from '../src/connection/errors.js';
+import { fromDriver, isOfData, translate } from '../src/connection/errors.js';
 
 async function reported(thrown: Error): Promise<Error> {
   await fromDriver(Promise.reject(thrown)).catch(() => undefined);

@@ -2,7 +2,7 @@ import type { Outcome } from '@longshore/jobs/storage';
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { deleteOldAside } from '../src/records/set-aside.sql.js';
+import { deleteOldAside } from '../src/records/set-aside.js';
 import { acceptPoison, history, rejectPoison, dropBounds } from './support/poison.js';
 import { done, poison, PoisonedStore, tenYearsBefore, work } from './support/poisoned-store.js';
 

@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
-import { KeySweeper } from '../src/maintain/key-sweeper.js';
+import { KeySweeper } from '../src/maintain/housekeeping.js';
 import { databaseOptions } from '../src/connection/options.js';
 import { deleteGoneMovedJobs } from '../src/enqueue/unique-keys.sql.js';
 import { createStoreDatabase } from './support/store-database.js';

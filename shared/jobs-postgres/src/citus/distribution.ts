@@ -3,9 +3,8 @@ import pg from 'pg';
 import { schemaOf } from '../connection/database.js';
 import type { DatabaseOptions } from '../connection/database-options.js';
 import { WatchedClient, watchedConfig } from '../connection/watched-client.js';
-import { fromDriver } from '../connection/driver-errors.js';
+import { fromDriver, translate } from '../connection/errors.js';
 import { meaning } from '../connection/session.js';
-import { translate } from '../connection/errors.js';
 import {
   deleteLocalRows,
   distributeTables,

@@ -5,8 +5,7 @@ import {
   type Claims,
   ServerLostError,
 } from '@longshore/jobs/storage';
-import { arrayOf } from '../connection/array-literal.js';
-import { byQueue } from '../connection/by-queue.js';
+import { arrayOf, byQueue } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { CancellationRequests } from './cancellation-requests.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';

@@ -1,6 +1,6 @@
 import { attemptColumns, jobColumns, otherAttempts } from '../jobs/job-columns.sql.js';
 import { numberOf, outboxNumbers } from '../jobs/drawn-numbers.sql.js';
-import { fromNow } from '../connection/from-now.sql.js';
+import { fromNow } from '../connection/database.sql.js';
 import { type RecordedColumns, transitionRecorded } from '../jobs/job-transitions.sql.js';
 import { outboxEntries } from '../jobs/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';

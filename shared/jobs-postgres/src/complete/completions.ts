@@ -11,14 +11,13 @@ import {
   outbox,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
-import { byQueue } from '../connection/by-queue.js';
+import { byQueue } from '../connection/array-literal.js';
 import type { CancellationRequests } from '../claim/cancellation-requests.js';
 import type { Database, Query } from '../connection/database.js';
-import { isOfData } from '../connection/errors.js';
+import { fromDriver, isOfData } from '../connection/errors.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../records/set-aside.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
-import { withDefaultParsers } from '../connection/usual-types.js';
 import type { Notifier } from '../notifications/notifier.js';
 import { allTurns } from '../connection/run.js';
 import {
@@ -33,6 +32,8 @@ import {
   type JobKind,
   lockClaim,
 } from './completions.sql.js';
+import pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
@@ -305,4 +306,36 @@ function claimParameters(claims: readonly Claim[]): unknown[] {
 /** Returns the value to store for a result. The JSON value `null` is stored as SQL null. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
+}
+
+/**
+ * Wraps a connection so that pg's default parsers apply to a handler's queries. On a connection of the application's
+ * pool, that pool's parsers apply.
+ *
+ * @param members additional members of the returned client
+ */
+export function withDefaultParsers<Members extends object>(
+  { client, isShared }: Connection,
+  members: Members,
+): pg.ClientBase & Members {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  const usual = (first: unknown, ...rest: unknown[]): unknown => {
+    const sent = query(isShared ? first : withTypes(first), ...rest);
+    return sent instanceof Promise ? fromDriver(sent) : sent;
+  };
+  return new Proxy(client, {
+    get: (target, name) => {
+      if (name === 'query') return usual;
+      if (name in members) return Reflect.get(members, name) as unknown;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  }) as pg.ClientBase & Members;
+}
+
+/** Adds pg's default parsers to a query. Streams and cursors (objects with `submit`) are returned unchanged. */
+function withTypes(first: unknown): unknown {
+  if (typeof first === 'string') return { text: first, types: pg.types };
+  if (typeof first !== 'object' || first === null || 'submit' in first) return first;
+  return { types: pg.types, ...first };
 }

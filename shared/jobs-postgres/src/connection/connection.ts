@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { fromDriver, fromStorage } from './driver-errors.js';
+import { fromDriver, fromStorage } from './errors.js';
 import { atOnce } from './pipeline.js';
 import type { Schema } from './schema.js';
 import type { Lending } from './session.js';

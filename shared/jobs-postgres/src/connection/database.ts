@@ -1,26 +1,26 @@
 import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
-import { coordinatorPlans } from './settings.js';
-import { arrayOf } from './array-literal.js';
-import { Connection } from './connection.js';
-import { endTransaction, forceTwoPhaseCommit, lockQueues } from './database.sql.js';
-import { fromDriver, fromStorage } from './driver-errors.js';
-import { repeatedly } from './repeatedly.js';
-import type { DatabaseOptions } from './database-options.js';
-import { Schema } from './schema.js';
 import {
+  coordinatorPlans,
   indexPlans,
-  localSettings,
   type Lending,
   lendingOfForeign,
   lendingOfOwn,
   limits,
+  localSettings,
   meaning,
   sessionSettings,
   type Settings,
   stopsWithClient,
   transactionTimeout,
 } from './session.js';
+import { arrayOf } from './array-literal.js';
+import { Connection } from './connection.js';
+import { endTransaction, forceTwoPhaseCommit, lockQueues } from './database.sql.js';
+import { asReadTimeout, codeOf, fromDriver, fromStorage, translate } from './errors.js';
+import { repeatedly } from './repeatedly.js';
+import type { DatabaseOptions } from './database-options.js';
+import { Schema } from './schema.js';
 import { pipelined } from './pipeline.js';
 import {
   borrowFrom,
@@ -32,7 +32,6 @@ import {
   setsUp,
   share,
 } from './pool.js';
-import { asReadTimeout, codeOf, translate } from './errors.js';
 import { readOnlyState, spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';

@@ -1,6 +1,6 @@
 import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
-import { fromDriver, fromStorage } from './driver-errors.js';
+import { fromDriver, fromStorage } from './errors.js';
 import { unlessAborted } from './unless-aborted.js';
 import { WatchedClient, type WatchedConfig } from './watched-client.js';
 import type { Watchdog } from './watchdog.js';

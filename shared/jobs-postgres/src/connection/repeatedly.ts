@@ -1,6 +1,5 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { isFromDriver } from './driver-errors.js';
-import { codeOf } from './errors.js';
+import { codeOf, isFromDriver } from './errors.js';
 import { meaningOf } from './sql-states.js';
 
 const maxRepeats = 5;

@@ -1,7 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import type pg from 'pg';
-import { fromDriver } from './driver-errors.js';
-import { translate } from './errors.js';
+import { fromDriver, translate } from './errors.js';
 import { meaningOf, readOnlyState } from './sql-states.js';
 
 /** Without operators, because behind a pooler the role's search path may hold others. */

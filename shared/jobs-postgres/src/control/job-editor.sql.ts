@@ -1,6 +1,6 @@
 import { jobColumns, type LiveTable, liveTables, stateIn } from '../jobs/job-columns.sql.js';
 import { becomeReady } from '../jobs/become-ready.sql.js';
-import { dueFrom } from '../connection/from-now.sql.js';
+import { dueFrom } from '../connection/database.sql.js';
 import { outboxEntries } from '../jobs/outbox.sql.js';
 import { gapCte } from '../jobs/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';

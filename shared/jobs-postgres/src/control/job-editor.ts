@@ -14,8 +14,7 @@ import {
   outbox,
 } from '@longshore/jobs/storage';
 import type { LiveTable } from '../jobs/job-columns.sql.js';
-import { arrayOf } from '../connection/array-literal.js';
-import { byQueue } from '../connection/by-queue.js';
+import { arrayOf, byQueue } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { type JobRow, toJob } from '../jobs/job-row.js';
 import type { QueueIdCache, QueueIds } from '../queues/queue-id-cache.js';

@@ -2,7 +2,7 @@ import { CommitHorizon } from '../claim/commit-horizon.js';
 import type { Database } from '../connection/database.js';
 import { PacedScan } from '../claim/paced-scan.js';
 import { prepared } from '../connection/statement.js';
-import { isShown } from '../queues/shown-queues.sql.js';
+import { isShown } from '../queues/pause.sql.js';
 
 /**
  * Maximum number of heads to read. A queue has one head per priority: the first ready job. Reading this many takes up

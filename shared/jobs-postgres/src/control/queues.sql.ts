@@ -1,6 +1,13 @@
-import { holdsJobs, isServed, isShown } from '../queues/shown-queues.sql.js';
+import {
+  beginPause,
+  endPause,
+  holdsJobs,
+  isPaused,
+  isServed,
+  isShown,
+  pauseColumns,
+} from '../queues/pause.sql.js';
 import { prepared } from '../connection/statement.js';
-import { beginPause, endPause, isPaused, pauseColumns } from '../queues/pause.sql.js';
 
 /**
  * SQL condition: the queue's settings still match those that the caller expects. $2 whether to compare them; if false,

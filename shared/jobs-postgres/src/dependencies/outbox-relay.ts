@@ -4,8 +4,7 @@ import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
-import type { Aside, PostgresSetAside } from '../records/set-aside.js';
-import { deleteAside, lockAsideDue } from '../records/set-aside.sql.js';
+import { type Aside, deleteAside, lockAsideDue, type PostgresSetAside } from '../records/set-aside.js';
 import type { DependencyMarker } from './dependency-marker.js';
 import { findWork, type OutboxRow, takeEntries } from '../jobs/outbox.sql.js';
 

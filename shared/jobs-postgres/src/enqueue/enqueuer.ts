@@ -13,9 +13,9 @@ import {
   type NewJob,
   type NewJobs,
 } from '@longshore/jobs/storage';
-import { lockTimeoutOnNodes } from '../connection/settings.js';
+import { lockTimeoutOnNodes } from '../connection/session.js';
 import type { Connection } from '../connection/connection.js';
-import { byQueue } from '../connection/by-queue.js';
+import { byQueue } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { repeatedly } from '../connection/repeatedly.js';
 import { notificationsOf } from './job-notifications.js';
@@ -32,9 +32,8 @@ import type { QueueIdCache, QueueIds } from '../queues/queue-id-cache.js';
 import type { Visibility } from '../jobs/ready-scans.sql.js';
 import type { Notifier } from '../notifications/notifier.js';
 import { EnqueueBuffer } from './enqueue-buffer.js';
-import { BulkInsert, createdAtOf } from './bulk-insert.js';
+import { BulkInsert, createdAtOf, insertsOf, maxChunk } from './bulk-insert.js';
 import { DirectInserts } from './direct-inserts.js';
-import { insertsOf, maxChunk } from './inserts.js';
 import { ReplayableSlices } from './replayable-slices.js';
 import {
   checkParents,

@@ -1,7 +1,7 @@
 import { linkMembers, type NewJob } from '@longshore/jobs/storage';
 import { jobColumns } from '../jobs/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
-import { dueFrom, fromNow } from '../connection/from-now.sql.js';
+import { dueFrom, fromNow } from '../connection/database.sql.js';
 import { outboxEntries } from '../jobs/outbox.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Insert } from '../jobs/inserts.sql.js';

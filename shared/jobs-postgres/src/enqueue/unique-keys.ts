@@ -14,8 +14,7 @@ import {
   noIncludedHolders,
   resolveKeys,
 } from '@longshore/jobs/storage';
-import { arrayOf } from '../connection/array-literal.js';
-import { byQueue } from '../connection/by-queue.js';
+import { arrayOf, byQueue } from '../connection/array-literal.js';
 import type { QueueIds } from '../queues/queue-id-cache.js';
 import { findJobs } from '../jobs/job-documents.js';
 import { findRowOn, type JobRow, toJob } from '../jobs/job-row.js';

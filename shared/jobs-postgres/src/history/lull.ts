@@ -1,5 +1,5 @@
 import type { Database } from '../connection/database.js';
-import { areBehind } from '../queues/counters.sql.js';
+import { areBehind } from '../queues/counters.js';
 
 /** How long servers must have kept up with their jobs before deferred work can start, in milliseconds. */
 const usualQuietMs = 60_000;

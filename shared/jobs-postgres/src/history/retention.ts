@@ -1,17 +1,17 @@
 import type { RetentionDays } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { sqlStateOf } from '../connection/errors.js';
-import { isInUse } from './history-days.js';
 import {
-  subtractFromCounters,
   deleteStrays,
   dropPartition,
   type ExpiredDay,
+  isInUse,
   lockPartition,
-  noteExpiring,
   lockPartitions,
+  noteExpiring,
   selectExpired,
-} from './history-days.sql.js';
+  subtractFromCounters,
+} from './history-days.js';
 
 /** Returns how many days reports are kept: the longest retention of any state. */
 export function longestOf(days: RetentionDays): number {

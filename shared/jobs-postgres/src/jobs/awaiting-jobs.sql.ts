@@ -1,6 +1,6 @@
 import { jobColumns, metaWithDelay } from './job-columns.sql.js';
 import { columns, counted, countedOnNode, newJobs, nodeKnown, onNode, selected } from './inserts.sql.js';
-import { fromNow } from '../connection/from-now.sql.js';
+import { fromNow } from '../connection/database.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 import { transitionRecorded } from './job-transitions.sql.js';
 import { type Forms, prepared } from '../connection/statement.js';

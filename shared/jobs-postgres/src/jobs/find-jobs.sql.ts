@@ -1,7 +1,7 @@
 import { prepared, unprepared } from '../connection/statement.js';
 import { columnsIn, finished, inLiveTables } from './job-columns.sql.js';
 import { reportedOf } from './reports.sql.js';
-import { isShown } from '../queues/shown-queues.sql.js';
+import { isShown } from '../queues/pause.sql.js';
 
 // Citus supports no search queue by queue and id by id. There, look-ups search all shards once for all ids.
 

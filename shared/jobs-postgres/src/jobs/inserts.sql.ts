@@ -1,7 +1,7 @@
 import type { NewJob } from '@longshore/jobs/storage';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './drawn-numbers.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
-import { dueFrom, fromNow } from '../connection/from-now.sql.js';
+import { dueFrom, fromNow } from '../connection/database.sql.js';
 import { gapCte, type Visibility } from './ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';

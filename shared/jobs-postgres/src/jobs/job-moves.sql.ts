@@ -12,7 +12,7 @@ import { becomeReady } from './become-ready.sql.js';
 import { transitionRecorded } from './job-transitions.sql.js';
 import { awaitingCancelled, dependenciesResolved } from './awaiting-jobs.sql.js';
 import { outboxEntries } from './outbox.sql.js';
-import { dueFrom } from '../connection/from-now.sql.js';
+import { dueFrom } from '../connection/database.sql.js';
 
 /**
  * How operators' actions move jobs: the same for one job, the members of a batch and all jobs that match a filter. A move

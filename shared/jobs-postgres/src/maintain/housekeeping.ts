@@ -12,29 +12,26 @@ import { tuneShards } from './shards.sql.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { deleteOldAudit } from '../records/audit.js';
-import { deleteOldDeployments } from '../records/deployments.sql.js';
+import { deleteOldDeployments } from '../records/deployments.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulk } from '../records/bulk-operations.sql.js';
 import type { CancellationRequests } from '../claim/cancellation-requests.js';
-import { recordKeysWithRoom } from '../dependencies/concurrency-semaphore.sql.js';
-import { foldCounts } from '../queues/counters.sql.js';
+import { recordKeysWithRoom } from '../dependencies/concurrency-semaphore.js';
+import { foldCounts } from '../queues/counters.js';
 import { deleteOldDependencies } from '../jobs/dependencies.sql.js';
-import { deleteOldThroughput } from '../statistics/statistics.sql.js';
+import { deleteOldThroughput } from '../statistics/statistics.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
 import type { PostgresTimings } from '../statistics/timings.js';
 import { deleteOldTimings } from '../statistics/timings.sql.js';
-import { deleteOldMissed } from '../recurring/missed-runs.sql.js';
-import { deleteGoneMovedJobs } from '../enqueue/unique-keys.sql.js';
+import { deleteOldMissed } from '../recurring/recurring-jobs.sql.js';
+import { deleteGoneMovedJobs, sweepUnique, type SweptRow } from '../enqueue/unique-keys.sql.js';
 import { BloatControl } from './bloat-control.js';
-import { Chores } from './chores.js';
-import { type DueChores, findChores } from './chores.sql.js';
+import { Chores, type DueChores, findChores } from './chores.js';
 import { FirstFailures } from '../statistics/first-failures.js';
-import { GapCleaner } from './gap-cleaner.js';
 import { HistoryDays } from '../history/history-days.js';
-import { KeySweeper } from './key-sweeper.js';
 import { Retention } from '../history/retention.js';
-import { deleteOldAside } from '../records/set-aside.sql.js';
-import type { PostgresSetAside } from '../records/set-aside.js';
+import { deleteOldAside, type PostgresSetAside } from '../records/set-aside.js';
+import { deleteGaps, oldestTransaction } from '../jobs/ready-scans.sql.js';
 
 const hourMs = 3_600_000;
 
@@ -172,5 +169,81 @@ export class Housekeeping {
   async #cancelIdle(): Promise<void> {
     for (const request of await this.#requests.idle())
       await this.#chores.do(`cancel ${request.jobId}`, () => this.#requests.carryOut(request), request);
+  }
+}
+
+/**
+ * How long, in milliseconds, scan gaps are kept after their transactions have ended. A server that has not read the
+ * gaps for half of this time restarts its scans.
+ */
+const keptMs = 60_000;
+
+/** Deletes scan gaps once every server has read them or no longer needs them. */
+export class GapCleaner {
+  readonly #database: Database;
+  /** The oldest transaction that was in progress at `atMs`; all earlier ones had ended by then. */
+  #endedBefore: { readonly xid: string; readonly atMs: number } | undefined;
+  /**
+   * The gaps of all transactions with ids lower than this one have been deleted. The next deletion starts here, so that
+   * it does not scan the dead index entries of those gaps.
+   */
+  #deletedBefore = '0';
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async runOnce(nowMs = performance.now()): Promise<void> {
+    const ended = this.#endedBefore;
+    if (ended !== undefined && nowMs - ended.atMs < keptMs) return;
+    if (ended !== undefined) {
+      await this.#database.query(deleteGaps, [this.#deletedBefore, ended.xid]);
+      this.#deletedBefore = ended.xid;
+    }
+    const [row] = await this.#database.query<{ xid: string }>(oldestTransaction);
+    if (row !== undefined) this.#endedBefore = { xid: row.xid, atMs: nowMs };
+  }
+}
+
+/** Maximum number of keys scanned by one statement. */
+const chunk = 1_000;
+
+/** Pause after a scan that found few stale keys, in milliseconds. */
+const restMs = 15_000;
+
+/** If at least this share of the scanned keys is stale, the next scan follows without a pause. */
+const worthwhile = 0.25;
+
+const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
+
+/**
+ * Deletes stale keys: unique keys and idempotency keys that no longer have an effect. Scans the table in chunks, and
+ * pauses after a chunk with few stale keys.
+ */
+export class KeySweeper {
+  readonly #database: Database;
+  #after = start;
+  #restsUntil = -Infinity;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Scans the next chunk. Does nothing during a pause. */
+  async runOnce(): Promise<void> {
+    if (performance.now() < this.#restsUntil) return;
+    const { seen, stale } = await this.sweep();
+    if (stale === 0 || stale < seen * worthwhile) this.#restsUntil = performance.now() + restMs;
+  }
+
+  /**
+   * Scans the next chunk, even during a pause. Resolves to the number of keys scanned and the number of stale keys
+   * deleted.
+   */
+  async sweep(): Promise<{ seen: number; stale: number }> {
+    const rows = await this.#database.query<SweptRow>(sweepUnique, [...this.#after, chunk]);
+    const last = rows.length < chunk ? undefined : rows.at(-1);
+    this.#after = last === undefined ? start : [last.queue_id, last.namespace, last.key];
+    return { seen: rows.length, stale: rows.filter(({ stale }) => stale).length };
   }
 }

@@ -2,7 +2,7 @@ import { maxFew } from '@longshore/jobs/storage';
 import { jobColumns } from '../jobs/job-columns.sql.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from '../jobs/drawn-numbers.sql.js';
 import { becomeReady, hasKey } from '../jobs/become-ready.sql.js';
-import { isShown } from '../queues/shown-queues.sql.js';
+import { isShown } from '../queues/pause.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import type { Timestamp } from './due-cursor.js';
 

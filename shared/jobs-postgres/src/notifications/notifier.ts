@@ -11,8 +11,15 @@ import {
 } from '@longshore/jobs/storage';
 import type { Database, Query } from '../connection/database.js';
 import { NotificationListener } from './notification-listener.js';
-import { type Offer, payloadOf, queueDigest, readPayload } from './notification-payload.js';
-import { type OfferedJobs, sendNotifications, type SentRow } from './notifications.sql.js';
+import {
+  type Offer,
+  type OfferedJobs,
+  payloadOf,
+  queueDigest,
+  readPayload,
+  sendNotifications,
+  type SentRow,
+} from './notification-payload.js';
 import { Offers } from './offers.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
 

@@ -1,7 +1,7 @@
 import type { ReadyJobs } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { findUnclaimed } from './notifications.sql.js';
+import { findUnclaimed } from './notification-payload.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
 
 /** Time between two looks at the offered jobs, in milliseconds. */

@@ -1,8 +1,7 @@
 import { sortCollation } from '@longshore/edge';
 import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
 import type { RateLimit } from '@longshore/jobs/storage';
-import { pauseColumns, type PauseRow } from './pause.sql.js';
-import { isShown } from './shown-queues.sql.js';
+import { isShown, pauseColumns, type PauseRow } from './pause.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { type Run, runOf } from '../connection/run.js';

@@ -3,7 +3,7 @@ import type { JobMeta, LogLevel } from '@longshore/jobs/storage';
 import { prepared, unprepared } from '../connection/statement.js';
 import { inLiveTables, running } from '../jobs/job-columns.sql.js';
 import type { JobRow } from '../jobs/job-row.js';
-import { isShown } from '../queues/shown-queues.sql.js';
+import { isShown } from '../queues/pause.sql.js';
 
 /** The columns from which a job's state changes are derived. */
 export type StateChangeRow = Pick<

@@ -40,7 +40,7 @@ import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { runInCallersTransaction } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
 import { selectDependents, selectDependentsOfEach } from '../jobs/dependencies.sql.js';
-import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
+import { countSkipped } from '../dependencies/skipped-jobs.js';
 import { selectServers, type ServerRow, toServer } from '../servers/servers.sql.js';
 import {
   findBareJobs,
@@ -52,12 +52,11 @@ import {
 import { findRowOn, type JobRow, toAttempts, toJob } from '../jobs/job-row.js';
 import { LocationCache } from '../jobs/location-cache.js';
 import { countOf, maxCounted, noCounts, type PostgresCounters } from '../queues/counters.js';
-import { countJobs, countJobsByState } from './count-jobs.sql.js';
+import { countJobs, countJobsByState, coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { type DocumentsRow, findDocuments, findJob, selectWaitingNames } from '../jobs/find-jobs.sql.js';
 import { isCounted, statesOf } from '../jobs/job-conditions.sql.js';
 import { noQueues, isText, type ListRequest, type SearchScope } from '../search/job-search.sql.js';
-import { coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
-import { selectLastSearched } from '../search/searched-range.sql.js';
+import { selectLastSearched } from '../search/search-history.sql.js';
 import { rowsOfQueue } from '../search/search-stages.sql.js';
 import { SortedJobs } from './sorted-jobs.js';
 import { TextSearch } from '../search/text-search.js';

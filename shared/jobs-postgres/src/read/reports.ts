@@ -9,7 +9,7 @@ import {
   maxListedTransitions,
   type Transition,
 } from '@longshore/jobs/storage';
-import { byQueue } from '../connection/by-queue.js';
+import { byQueue } from '../connection/array-literal.js';
 import { runInCallersTransaction } from '../connection/run.js';
 import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
 import type { Database } from '../connection/database.js';

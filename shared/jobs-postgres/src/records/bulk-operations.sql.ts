@@ -10,7 +10,7 @@ import {
   storableReason,
 } from '@longshore/jobs/storage';
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
-import { fromNow } from '../connection/from-now.sql.js';
+import { fromNow } from '../connection/database.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Place } from '../jobs/job-moves.sql.js';
 

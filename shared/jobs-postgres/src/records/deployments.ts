@@ -10,13 +10,7 @@ import {
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { inTransaction } from './audit.js';
-import {
-  deleteDeployment,
-  insertDeployment,
-  lockVersions,
-  noteVersion,
-  selectDeployments,
-} from './deployments.sql.js';
+import { prepared } from '../connection/statement.js';
 
 /** Records, lists and deletes deployments. */
 export class PostgresDeployments implements Deployments {
@@ -75,3 +69,68 @@ export class PostgresDeployments implements Deployments {
     });
   }
 }
+
+/** $1 id, $2 version, $3 time (null for now), $4 note. */
+export const insertDeployment = prepared(
+  'longshore-insert-deployment',
+  `
+    insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
+    returning id, version, at, note, source`,
+);
+
+/** Takes a lock for the rest of the transaction, so that only one server at a time records its version. */
+export const lockVersions = prepared(
+  'longshore-lock-versions',
+  `select pg_advisory_xact_lock(longshore.lock_key('server_version'))::text`,
+);
+
+/**
+ * $1 server, $2 version, $3 id for a new deployment. Records the server's version, and deletes the versions of servers
+ * that are no longer registered. Also records a deployment if no other registered server has this version and the
+ * latest deployment has a different one. A restart during a rolling deployment therefore records no deployment, but a
+ * rollback does. Ignores deployments with a future time.
+ *
+ * Must run after {@link lockVersions}, as a separate statement, so that the snapshot includes servers that have just
+ * registered.
+ */
+export const noteVersion = prepared(
+  'longshore-note-version',
+  `
+    with gone as (
+      delete from longshore.server_version
+      where server_id <> $1 and not exists (select 1 from longshore.server where id = server_id)
+    ),
+    new_deployment as (
+      insert into longshore.deployment (id, version, source)
+      select $3::uuid, $2::text, 'server'
+      where not exists (
+          select 1 from longshore.server_version join longshore.server on server.id = server_id
+          where version = $2 and server_id <> $1)
+        and (select version from longshore.deployment where at <= now() order by at desc limit 1) is distinct from $2
+    )
+    insert into longshore.server_version (server_id, version) values ($1, $2)`,
+);
+
+/**
+ * $1 id, or null for any; $2 start and $3 end (exclusive), or null for no bound. Returns up to 1000 deployments, newest
+ * first.
+ */
+export const selectDeployments = prepared(
+  'longshore-select-deployments',
+  `
+    select id, version, at, note, source from longshore.deployment
+    where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
+    order by at desc, id desc limit 1000`,
+);
+
+/** $1 id. */
+export const deleteDeployment = prepared(
+  'longshore-delete-deployment',
+  `delete from longshore.deployment where id = $1 returning id, version, at, note, source`,
+);
+
+/** Deletes deployments that are older than $1 days. */
+export const deleteOldDeployments = prepared(
+  'longshore-delete-old-deployments',
+  `delete from longshore.deployment where at < now() - $1::integer * interval '1 day'`,
+);

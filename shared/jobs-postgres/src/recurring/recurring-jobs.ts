@@ -44,7 +44,7 @@ import { inTransaction, recordWith } from '../records/audit.js';
 import { pauseValues } from '../queues/pause.sql.js';
 import type { Notifier } from '../notifications/notifier.js';
 import { nextDueAt, query, synchronize } from './synchronization.js';
-import { recordMissed, selectMissed } from './missed-runs.sql.js';
+import { recordMissed, selectMissed } from './recurring-jobs.sql.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;

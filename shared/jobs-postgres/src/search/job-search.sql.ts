@@ -1,7 +1,7 @@
 import type { JobState } from '@longshore/jobs';
 import { isFinished, type JobFilter } from '@longshore/jobs/storage';
 import { type Distribution, type Statement, unnamed } from '../connection/statement.js';
-import type { HoldingRow } from '../queues/counters.sql.js';
+import type { HoldingRow } from '../queues/counters.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from '../jobs/job-conditions.sql.js';
 
 export interface Query extends Statement {

@@ -1,7 +1,17 @@
-import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
-import { type Bind, isContained } from '../jobs/job-conditions.sql.js';
+import { type FinishedState, isFinished, type JobFilter } from '@longshore/jobs/storage';
+import { type Bind, isContained, statesOf } from '../jobs/job-conditions.sql.js';
 import { finishedAs } from '../jobs/job-columns.sql.js';
-import { all, isText, type JobSearch } from './job-search.sql.js';
+import {
+  all,
+  isText,
+  type JobSearch,
+  type ListRequest,
+  nothing,
+  type Query,
+  queryOf,
+  searchOf,
+  united,
+} from './job-search.sql.js';
 
 /**
  * Number of rows to scan in the order of ids before any other index is used. If one job in 400 matches, these rows
@@ -152,4 +162,22 @@ export function dayBounds({ finishedAfter, finishedBefore, startedAfter }: JobFi
 /** Returns the start of the UTC day that contains `time`, or of the day that is `daysLater` days later. */
 export function startOfDay(time: Date, daysLater = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
+}
+
+/**
+ * Builds a query that returns a row per finished state: the last job that a search for words covers. A state has no row
+ * if the search covers all of its jobs.
+ */
+export function selectLastSearched(request: ListRequest): Query {
+  const values: unknown[] = [];
+  const search = searchOf(request, values);
+  const parts = statesOf(request.filter)
+    .filter(isFinished)
+    .map((state) => {
+      const ids = `select id from longshore.job_history_${state} where ${all(boundsOf(search))} ${search.order}`;
+      return `
+        select '${state}' as state, (array_agg(id ${search.order}))[1] as id
+        from (${ids} offset ${textRows - 1} limit 2) as last having count(*) = 2`;
+    });
+  return parts.length === 0 ? nothing : queryOf(united(parts), values);
 }

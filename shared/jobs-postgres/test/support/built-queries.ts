@@ -1,12 +1,11 @@
 import { type JobFilter, type JobOrder, jobOrderMembers } from '@longshore/jobs/storage';
 import type { Distribution } from '../../src/connection/statement.js';
-import { countJobs, countJobsByState } from '../../src/read/count-jobs.sql.js';
+import { countJobs, countJobsByState, listJobs, listNearJobs } from '../../src/read/list-jobs.sql.js';
 import { searchFailures, selectLastFailures } from '../../src/read/failures.sql.js';
-import { listJobs, listNearJobs } from '../../src/read/list-jobs.sql.js';
 import { sortedJobs } from '../../src/read/sorted-jobs.sql.js';
 import type { Query, SearchScope } from '../../src/search/job-search.sql.js';
-import { selectLastSearched } from '../../src/search/searched-range.sql.js';
-import { searchTexts, textsToSearch } from '../../src/search/text-search.sql.js';
+import { selectLastSearched } from '../../src/search/search-history.sql.js';
+import { searchTexts, textsToSearch } from '../../src/search/text-search.js';
 
 /** A query that is built for each request, and what it was built for, such as `count: tag, few`. */
 type Built = readonly [shape: string, query: Query | undefined];
