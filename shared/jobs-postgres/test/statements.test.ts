@@ -25,10 +25,7 @@ describe('The static statements', () => {
   });
 
   it('match statements.sql', async () => {
-    const text = statements
-      .toSorted(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, sql]) => `-- ${name}\n${outdented(sql)};\n`)
-      .join('\n');
+    const text = await snapshotOf(statements);
     if (process.env['WRITE_STATEMENTS'] !== undefined) await writeFile(snapshot, text);
     expect(text).to.equal(await readFile(snapshot, 'utf8'));
   });
@@ -103,6 +100,42 @@ describe('The static statements', () => {
     expect(rows).to.deep.equal([]);
   });
 });
+
+/** Returns all statements by folder and file, after a table of contents. */
+async function snapshotOf(statements: readonly (readonly [name: string, sql: string])[]): Promise<string> {
+  const files = await readdir(source, { recursive: true });
+  const texts = new Map<string, string>();
+  for (const file of files.filter((name) => name.endsWith('.ts')).toSorted())
+    texts.set(file, await readFile(new URL(file, source), 'utf8'));
+  const byFile = new Map<string, [name: string, sql: string][]>();
+  for (const [name, sql] of statements) {
+    const file = fileOf(name, texts);
+    byFile.set(file, [...(byFile.get(file) ?? []), [name, sql]]);
+  }
+  const sections = [...byFile].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const contents = sections.map(
+    ([file, { length }]) => `--   src/${file} (${length} ${length === 1 ? 'statement' : 'statements'})\n`,
+  );
+  const bodies = sections.map(([file, ofFile]) => {
+    const sorted = ofFile.toSorted(([left], [right]) => (left < right ? -1 : 1));
+    const body = sorted.map(([name, sql]) => `-- ${name}\n${outdented(sql)};\n`).join('\n');
+    return `-- ==== src/${file} ====\n\n${body}`;
+  });
+  return `-- Every statement whose text does not depend on the request, as Postgres gets it.\n--\n${contents.join('')}\n${bodies.join('\n')}`;
+}
+
+/**
+ * Returns the file that defines a statement: the one with its name or, if the name is made of parts, with the longest
+ * beginning of it.
+ */
+function fileOf(name: string, texts: ReadonlyMap<string, string>): string {
+  for (let length = name.length; length > 'longshore-'.length; length--) {
+    const beginning = name.slice(0, length);
+    for (const [file, text] of texts)
+      if (["'", '`', '${'].some((end) => text.includes(beginning + end))) return file;
+  }
+  throw new Error(`No file defines ${name}`);
+}
 
 /** Returns whether the text alone shows that a statement returns no rows, one, those that its parameters name, or up to a limit. */
 function isBounded(sql: string): boolean {

@@ -155,7 +155,7 @@ export const editWaiting = ofTables(waitingTables, (table) =>
 /** Edits ready or blocked jobs that move to another queue or become scheduled. */
 export const moveReady = ofTables(readyTables, (table) =>
   prepared(
-    `longshore-move-${table}`,
+    `longshore-change-queue-${table}`,
     `
     with ${edit},
     removed as (
@@ -190,7 +190,7 @@ export const moveReady = ofTables(readyTables, (table) =>
  * $1 old queue; parallel arrays: $2 jobs, $3 their new queues; $4 when the oldest of these jobs was created.
  */
 export const moveRelatedRows = prepared(
-  'longshore-move-related-rows',
+  'longshore-change-queue-related-rows',
   `
     with moved as materialized (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
     recorded as (
