@@ -11,7 +11,6 @@ import {
 import type { CachedValue } from '../cache/cache.js';
 import { badRequest, type Problem } from '../http/problem.js';
 import { countSoon, findJobs, readWordSearch, searchHistory, wasSearched } from '../reading/job-search.js';
-import { type ArgumentSearch, numberIn, suggestArguments } from '../search/argument-paths.js';
 import {
   filterQuery,
   type Filters,
@@ -26,10 +25,9 @@ import { failedPath, readFailed } from './failed-jobs.js';
 import { breakdownLinks, breakdownRegion } from './job-breakdown.js';
 import { jobLine } from './job-row.js';
 import { jobsToolbar, savedSearchesRegion, sum } from './jobs-toolbar.js';
+import { suggestSearches } from './search-suggestions.js';
 
 const ROWS = 50;
-/** Maximum number of jobs to read for suggesting arguments to search in. */
-const SAMPLE = 50;
 
 interface Position {
   readonly order: 'newest' | 'oldest';
@@ -254,19 +252,6 @@ async function loadFailed(
     asOf: null,
     gaveUp: false,
   };
-}
-
-/** If one of the search words is a number, suggests searching for it in specific arguments. */
-async function suggestSearches(filters: Filters, { reader, redact }: PageContext): Promise<ArgumentSearch[]> {
-  const word = numberIn(filters);
-  if (word === null) return [];
-  const { jobs } = await reader.jobs.listBrief({ limit: SAMPLE, reach: 'near' });
-  return suggestArguments(
-    filters,
-    word,
-    jobs.map(({ args }) => args),
-    redact,
-  );
 }
 
 function opposite(order: Position['order']): Position['order'] {

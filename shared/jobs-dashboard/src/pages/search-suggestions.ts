@@ -1,20 +1,39 @@
 import type { JsonValue } from '@longshore/jobs';
 import { redact, type Shown } from '@longshore/jobs/storage';
-import { type Filters, jobsPath, type TermKey } from './filters.js';
+import { type Filters, jobsPath, type TermKey } from '../search/filters.js';
+import type { PageContext } from '../shell/page.js';
 
 /** A suggestion to search for a word at one path in the arguments. */
-export interface ArgumentSearch {
+interface ArgumentSearch {
   /** The text to enter in the search box, such as `args.order.id:4711`. */
   readonly text: string;
   readonly path: string;
 }
 
+/** Maximum number of jobs to read. */
+const SAMPLE = 50;
 const MAX_PATHS = 4;
 const MAX_DEPTH = 4;
 const number = /^\d+$/;
 
+/** If one of the search words is a number, suggests searching for it in specific arguments. */
+export async function suggestSearches(
+  filters: Filters,
+  { reader, redact: pattern }: PageContext,
+): Promise<ArgumentSearch[]> {
+  const word = numberIn(filters);
+  if (word === null) return [];
+  const { jobs } = await reader.jobs.listBrief({ limit: SAMPLE, reach: 'near' });
+  return suggestArguments(
+    filters,
+    word,
+    jobs.map(({ args }) => args),
+    pattern,
+  );
+}
+
 /** Returns the first search word that consists only of digits, such as an order number; `null` if there is none. */
-export function numberIn({ terms }: Filters): string | null {
+function numberIn({ terms }: Filters): string | null {
   return terms.find(({ key, value }) => key === 'q' && number.test(value))?.value ?? null;
 }
 
@@ -24,7 +43,7 @@ export function numberIn({ terms }: Filters): string | null {
  *
  * @param args the arguments of a sample of jobs
  */
-export function suggestArguments(
+function suggestArguments(
   filters: Filters,
   word: string,
   args: readonly JsonValue[],
