@@ -2,7 +2,7 @@ import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { staticStatements } from '../src/connection/statement.js';
-import { restoreSkipped } from '../src/dependencies/skipped-jobs.sql.js';
+import { restoreSkipped } from '../src/dependencies/skipped-jobs.js';
 import { selectErrorGroups } from '../src/statistics/error-groups.sql.js';
 import { builtQueries, searchedId as id, searchedTime } from './support/built-queries.js';
 import { createClusterOfOne } from './support/cluster-of-one.js';
