@@ -22,6 +22,16 @@ describe('Sliced work', () => {
     expect(await finishedBeforeOtherWork).to.be.at.most(2);
   });
 
+  it('lets other work run between elements of which the clock is read for every second one', async () => {
+    let processed = 0;
+    const processedBeforeOtherWork = new Promise<number>((resolve) => {
+      setImmediate(() => resolve(processed));
+    });
+    await inSlices(elements, () => (work(), void processed++), 2);
+    expect(await processedBeforeOtherWork).to.equal(2);
+    expect(processed).to.equal(elements.length);
+  });
+
   it('of concurrent calls takes turns', async () => {
     const order: string[] = [];
     await Promise.all(['a', 'b'].map((name) => inSlices(elements, () => (work(), void order.push(name)))));

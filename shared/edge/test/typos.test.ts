@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { typosBetween } from '../src/index.js';
+import { nearestWord, typosBetween } from '../src/index.js';
 
 /** The optimal string alignment distance by its definition, without any shortcut. */
 function distance(one: string, other: string): number {
@@ -45,4 +45,22 @@ describe('The typos between two words', () => {
             expect.fail(`"${one}" and "${other}" differ by ${typos} typos, not ${found}`);
         }
     });
+});
+
+describe('The nearest word', () => {
+  const names = ['WORKER_QUEUES', 'WORKER_THREADS', 'WORKER_THREAD'];
+
+  it('is the one with the fewest typos', () => {
+    expect(nearestWord('WORKER_THRAED', names, 3)).to.equal('WORKER_THREAD');
+    expect(nearestWord('WORKER_THRAEDS', names, 3)).to.equal('WORKER_THREADS');
+  });
+
+  it('is none if each has too many', () => {
+    expect(nearestWord('WORKER_VERSION', names, 3)).to.equal(undefined);
+    expect(nearestWord('WORKER_QUEUES', [], 3)).to.equal(undefined);
+  });
+
+  it('is the first of several with as many', () => {
+    expect(nearestWord('ad', ['ab', 'ac'], 1)).to.equal('ab');
+  });
 });
