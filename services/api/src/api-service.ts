@@ -18,7 +18,6 @@ import {
   whenAvailable,
 } from '@longshore/service';
 import type Koa from 'koa';
-import type { Middleware } from 'koa';
 import { createAccess } from './access/access.js';
 import { memoryApiKeyStore } from './access/api-key-store.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
@@ -120,7 +119,7 @@ const current = new AsyncLocalStorage<string>();
  * Keeps the `traceparent` of a request available while the request is handled. Ignores a malformed header, as W3C Trace
  * Context requires.
  */
-export const traceRequests: Middleware = (context, next) => {
+export const traceRequests: Koa.Middleware = (context, next) => {
   const traceparent = context.get('traceparent');
   return isTraceparent(traceparent) ? current.run(traceparent, next) : next();
 };

@@ -12,7 +12,6 @@ import {
 } from '@longshore/resources';
 import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
-import type { Context } from 'koa';
 import { acceptedKinds, type AccessConfig } from './access/access-config.js';
 import { type Access, queueRowScopes, scopeRules } from './access/access.js';
 import { apiChangelog } from './api-changelog.js';
@@ -210,7 +209,7 @@ const notLocal = apiError(
     'set API_AUTH=keys, or API_AUTH=none to let in everyone who can reach it',
 );
 
-function foreignSite(ctx: Context): Error {
+function foreignSite(ctx: Koa.Context): Error {
   const origin = shorten(ctx.get('Origin'), 200) || 'an unknown origin';
   return apiError(
     40302,
