@@ -1,3 +1,5 @@
+import { parseSnapshot } from './snapshot.js';
+
 /**
  * How long an open transaction can hold back the horizon, in milliseconds. Longer transactions record gaps, and scans
  * find the jobs through these gaps.
@@ -45,10 +47,9 @@ export class CommitHorizon {
    *   earlier observations that have none yet and are at least {@link maxXidDelayMs} old
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
-    const [, xmax = '0', underWay = ''] = snapshot.split(':');
-    const ids = underWay === '' ? [] : underWay.split(',').map(BigInt);
+    const { xmax, inProgress: ids } = parseSnapshot(snapshot);
     this.#inProgress = new Map(ids.map((id) => [id, this.#inProgress.get(id) ?? nowMs]));
-    const oldest = ids.find((id) => nowMs - (this.#inProgress.get(id) ?? nowMs) < longMs) ?? BigInt(xmax);
+    const oldest = ids.find((id) => nowMs - (this.#inProgress.get(id) ?? nowMs) < longMs) ?? xmax;
     const isPast = (observation: Observation): boolean =>
       observation.mark !== null && observation.mark < oldest;
     for (const observation of this.#observations) {

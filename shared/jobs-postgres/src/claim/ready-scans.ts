@@ -5,6 +5,7 @@ import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { Notifier } from '../notifications/notifier.js';
 import type { Statement } from '../connection/statement.js';
 import { CommitHorizon, longMs, maxXidDelayMs } from './commit-horizon.js';
+import { parseSnapshot } from './snapshot.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
 import {
   commitMark,
@@ -346,7 +347,7 @@ export class ReadyScans {
 }
 
 /** Returns whether a snapshot lists no transaction in progress. */
-const isQuiet = (snapshot: string): boolean => snapshot.endsWith(':');
+const isQuiet = (snapshot: string): boolean => parseSnapshot(snapshot).inProgress.length === 0;
 
 /** Returns the minimum pause before the next sweep, in milliseconds. */
 function sweepPauseOf({ claimedAtMs, isSettled }: ReadyScan, nowMs: number): number {

@@ -1,9 +1,11 @@
+import { parseSnapshot } from '../claim/snapshot.js';
+
 /** A Postgres timestamp as text, with microseconds; `-infinity` is the earliest. */
 export type Timestamp = string;
 
 /** The result of one poll for due jobs. */
 export interface DuePoll {
-  /** The snapshot of the poll as `xmin:xmax:xip,…` (see "Snapshot information functions" in the Postgres manual). */
+  /** The snapshot of the poll, see {@link parseSnapshot}. */
   readonly snapshot: string;
   /** When the poll started. The snapshot was taken at this time or later. */
   readonly at: Timestamp;
@@ -71,19 +73,19 @@ export class DueCursor {
 
   /** Returns the cursor after a poll that started at this cursor or at {@link start}. */
   after({ snapshot, at, mark, due }: DuePoll): DueCursor {
-    const [, xmax = '0', inProgress = ''] = snapshot.split(':');
+    const { xmax, inProgress } = parseSnapshot(snapshot);
     const before = this.#mark;
     // If this is true, the snapshot lists every unfinished transaction that began before the mark.
-    const isReached = before !== null && BigInt(xmax) > before.id;
-    const since = (id: string): Timestamp =>
-      this.inProgress.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.defaultStart);
+    const isReached = before !== null && xmax > before.id;
+    const since = (id: bigint): Timestamp =>
+      this.inProgress.get(`${id}`) ?? (isReached && id > before.id ? before.at : this.defaultStart);
     const next = mark === null ? before : { id: BigInt(mark), at };
     return new DueCursor(
       isReached ? before.at : this.defaultStart,
       due,
-      new Map((inProgress === '' ? [] : inProgress.split(',')).map((id) => [id, since(id)])),
+      new Map(inProgress.map((id) => [`${id}`, since(id)])),
       next,
-      mark === null && (next === null || BigInt(xmax) > next.id + 1n),
+      mark === null && (next === null || xmax > next.id + 1n),
     );
   }
 }
