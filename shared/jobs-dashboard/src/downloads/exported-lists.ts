@@ -1,7 +1,7 @@
 import type { RecurringJob } from '@longshore/jobs';
 import { type AuditEntry, isId, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
 import { auditDetails } from '@longshore/jobs/operations';
-import { selectionText, storedFilters, wantedIn } from '../pages/audit.js';
+import { isEntryId, selectionText, storedFilters, wantedIn } from '../pages/audit.js';
 import {
   exportedJson,
   type ExportedList,
@@ -123,7 +123,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'values',
       'before',
     ],
-    read: byCursor(isNumber, async (after, query, { reader, redact }) => {
+    read: byCursor(isEntryId, async (after, query, { reader, redact }) => {
       const list = { limit: ROWS, ...wantedIn(query), ...(after === null ? {} : { after }) };
       return (await reader.audit.list(list)).map((entry) => auditRow(entry, redact));
     }),
@@ -156,11 +156,6 @@ function byCursor(
 /** Returns whether the text can be the id of a recurring job. */
 function isAnyId(text: string): boolean {
   return text !== '';
-}
-
-/** Returns whether the text can be the id of an audit entry. */
-function isNumber(text: string): boolean {
-  return /^\d{1,18}$/.test(text);
 }
 
 function queueRow({ counts, rateLimit, ...queue }: Queue): Row {

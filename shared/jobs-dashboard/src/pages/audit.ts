@@ -34,7 +34,7 @@ const outcomeWords: Readonly<Record<Outcome, string | null>> = {
 
 export async function auditPage({ query }: PageRequest, { reader, redact }: PageContext): Promise<Page> {
   const after = query.get('after');
-  if (after !== null && !/^\d{1,18}$/.test(after))
+  if (after !== null && !isEntryId(after))
     throw badRequest('There is no such page of the list', `“${after}” is not the number of an entry.`);
   const wanted = wantedIn(query);
   return {
@@ -62,6 +62,11 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
       },
     ],
   };
+}
+
+/** Returns whether the text can be the id of an audit entry. */
+export function isEntryId(text: string): boolean {
+  return /^\d{1,18}$/.test(text);
 }
 
 /** Whether the targets of a kind have a page of their own. A new kind does not compile without an answer. */
