@@ -77,7 +77,7 @@ type Typos = readonly (number | undefined)[];
 /** Looks for words that are similar to search words. */
 class SpellingSearch {
   readonly #words: readonly { readonly text: string; readonly digits: string; readonly maxTypos: number }[];
-  readonly #known = new Set<string>();
+  readonly #knownWords = new Set<string>();
 
   constructor(words: readonly string[]) {
     this.#words = words.map(fold).map((text) => {
@@ -92,12 +92,12 @@ class SpellingSearch {
 
   /** The words that occur in the texts. */
   get known(): KnownWord[] {
-    return [...this.#known].map((text) => ({ text, digits: digitsOf(text) }));
+    return [...this.#knownWords].map((text) => ({ text, digits: digitsOf(text) }));
   }
 
   /** Adds the words that occur in a text. */
   read(text: string): void {
-    for (const word of wordsIn(text)) this.#known.add(word);
+    for (const word of wordsIn(text)) this.#knownWords.add(word);
   }
 
   compare({ text, digits }: KnownWord): { readonly text: string; readonly typos: Typos } {

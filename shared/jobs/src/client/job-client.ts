@@ -165,8 +165,8 @@ export class JobClient {
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async (context) => {
       const jobs = await this.#enqueue(context, { id, name, when });
       const last = context.callback === null ? null : (jobs.at(-1) ?? null);
-      const own = (last === null ? jobs : jobs.slice(0, -1)) as EnqueuedJobs<Definitions>;
-      batch = { id, jobs: own, callback: last };
+      const batchJobs = (last === null ? jobs : jobs.slice(0, -1)) as EnqueuedJobs<Definitions>;
+      batch = { id, jobs: batchJobs, callback: last };
       return jobs;
     });
     await enqueue({ requests, callback, transaction });

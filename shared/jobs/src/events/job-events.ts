@@ -115,18 +115,20 @@ export class JobEvents {
   /** Waits in the same way for the job with this id. */
   waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null>;
   async waitForEnd(
-    given: string | EnqueuedJob,
+    jobOrId: string | EnqueuedJob,
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<Job | null> {
     if (
-      typeof given !== 'string' &&
-      typeof (given as Partial<EnqueuedJob> | null | undefined)?.id !== 'string'
+      typeof jobOrId !== 'string' &&
+      typeof (jobOrId as Partial<EnqueuedJob> | null | undefined)?.id !== 'string'
     )
-      throw new TypeError(`waitForEnd needs the result of enqueue, or the id of a job, not ${shown(given)}`);
+      throw new TypeError(
+        `waitForEnd needs the result of enqueue, or the id of a job, not ${shown(jobOrId)}`,
+      );
     checkTimeout('waitForEnd: timeoutMs', timeoutMs);
     checkSignal('waitForEnd: signal', signal);
-    const id = typeof given === 'string' ? given : given.id;
+    const id = typeof jobOrId === 'string' ? jobOrId : jobOrId.id;
     const job = await this.#jobs.find(id);
     if (job === null || isFinished(job.state)) return job;
     const listener = this.#listen({ jobId: job.id, state: finishedStates }, null, signal);

@@ -39,9 +39,9 @@ export class ListenerSet {
     ofJob?.delete(listener);
     if (jobId !== undefined && ofJob?.size === 0) this.#byJob.delete(jobId);
     for (const topic of topicsOf(listener.filter)) {
-      const others = (this.#wanted.get(topic) ?? 1) - 1;
-      if (others === 0) this.#wanted.delete(topic);
-      else this.#wanted.set(topic, others);
+      const remaining = (this.#wanted.get(topic) ?? 1) - 1;
+      if (remaining === 0) this.#wanted.delete(topic);
+      else this.#wanted.set(topic, remaining);
     }
   }
 

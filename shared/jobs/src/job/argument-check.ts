@@ -83,7 +83,7 @@ export function isOneOf(values: readonly string[]): Check {
 export function isListOf(check: Check): Check {
   return (what, value) => {
     if (!Array.isArray(value)) throw new TypeError(`${what} must be a list, not ${shown(value)}`);
-    for (const each of value as readonly unknown[]) check(`${what}[]`, each);
+    for (const element of value as readonly unknown[]) check(`${what}[]`, element);
   };
 }
 
@@ -123,8 +123,8 @@ export function hasOptions<Options>(
     checkOptions(what, value as object, names);
     for (const name of required) {
       const check = names[name];
-      const given = (value as Options)[name];
-      if (given === undefined && check !== true) check(`${what}: ${name}`, given);
+      const option = (value as Options)[name];
+      if (option === undefined && check !== true) check(`${what}: ${name}`, option);
     }
   };
 }

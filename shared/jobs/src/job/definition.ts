@@ -187,15 +187,15 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
     concurrencyOf(args: Args): Concurrency | null {
       if (options.concurrency === undefined) return null;
       const { key, limit } = options.concurrency;
-      const own = typeof key === 'string' ? key : key(args);
-      return own === null ? null : checkConcurrency({ key: own, limit });
+      const keyOfArgs = typeof key === 'string' ? key : key(args);
+      return keyOfArgs === null ? null : checkConcurrency({ key: keyOfArgs, limit });
     },
     uniquenessOf(args: Args): Uniqueness | null {
       if (unique === undefined) return null;
       const { key, ...rule } = unique;
       if (typeof key === 'string') return { key, ...rule };
-      const own = key === undefined ? fingerprintOf(toJsonText(args, 'args')) : key(args);
-      return own === null ? null : { key: own, ...rule };
+      const keyOfArgs = key === undefined ? fingerprintOf(toJsonText(args, 'args')) : key(args);
+      return keyOfArgs === null ? null : { key: keyOfArgs, ...rule };
     },
     check: (args: InputOf<Schema>) => schema.check(args) as Checked<Args>,
     checkResult: (value: OutputOf<Result>) => result.check(value).text,
@@ -208,11 +208,11 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
  * @param where the function that was given the value, at the start of the message
  * @throws {TypeError} if the value is something else; the message states what
  */
-export function checkDefinition(where: string, given: object): void {
-  if (typeof given === 'object' && given !== null && 'check' in given && typeof given.check === 'function')
+export function checkDefinition(where: string, value: object): void {
+  if (typeof value === 'object' && value !== null && 'check' in value && typeof value.check === 'function')
     return;
-  const isHandler = typeof given === 'object' && given !== null && 'definition' in given;
-  const got = isHandler ? 'a handler: pass its definition' : shown(given);
+  const isHandler = typeof value === 'object' && value !== null && 'definition' in value;
+  const got = isHandler ? 'a handler: pass its definition' : shown(value);
   throw new TypeError(`${where} needs a job definition, the result of defineJob({ name: … }), not ${got}`);
 }
 

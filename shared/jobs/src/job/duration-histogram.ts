@@ -46,8 +46,8 @@ export class DurationHistogram {
   addCounts(first: number, counts: readonly number[], sumMs: number): void {
     const last = Math.min(durationBuckets, first + counts.length);
     for (let next = this.#counts.length; next < last; next++) this.#counts.push(0);
-    for (const [place, count] of counts.slice(0, last - first).entries()) {
-      this.#counts[first + place] = (this.#counts[first + place] ?? 0) + count;
+    for (const [index, count] of counts.slice(0, last - first).entries()) {
+      this.#counts[first + index] = (this.#counts[first + index] ?? 0) + count;
       this.#total += count;
     }
     this.#sumMs += sumMs;

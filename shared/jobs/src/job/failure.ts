@@ -85,11 +85,11 @@ export function readableStack(stack: string, name: string): string {
   const whole = (first < 0 ? lines : lines.slice(0, first)).join('\n');
   const head = shorten(whole, bounds.errorMessage.max);
   const frames = first < 0 ? [] : lines.slice(first);
-  const others = frames.filter((line) => !isOurs(line));
-  const omitted = frames.length - others.length;
-  const isWhole = omitted === 0 || !others.some(isFrame);
+  const keptLines = frames.filter((line) => !isOurs(line));
+  const omitted = frames.length - keptLines.length;
+  const isWhole = omitted === 0 || !keptLines.some(isFrame);
   const note = `    (${omitted} ${omitted === 1 ? 'line' : 'lines'} of Longshore left out)`;
-  return [withName(head, name), ...(isWhole ? frames : [...others, note])].join('\n');
+  return [withName(head, name), ...(isWhole ? frames : [...keptLines, note])].join('\n');
 }
 
 function isFrame(line: string): boolean {

@@ -104,7 +104,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   const stored = asObject(meta);
   const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
   const isList = (value: unknown): boolean =>
-    value === undefined || (Array.isArray(value) && value.every((each) => typeof each === 'string'));
+    value === undefined || (Array.isArray(value) && value.every((element) => typeof element === 'string'));
   const isTrace = stored.traceparent === undefined || readTraceparent(stored.traceparent) !== null;
   const readable: Record<keyof JobMetaFields, boolean> = {
     tags: isList(stored.tags),

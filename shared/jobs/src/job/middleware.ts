@@ -15,9 +15,9 @@ export function compose<Context, Result>(
   core: (context: Context) => Promise<Result>,
 ): (context: Context) => Promise<Result> {
   return middleware.reduceRight<(context: Context) => Promise<Result>>(
-    (inner, around) => async (context) => {
+    (inner, layer) => async (context) => {
       let called = false;
-      return around(context, async () => {
+      return layer(context, async () => {
         if (called) throw new Error('Middleware called next() twice');
         called = true;
         return inner(context);
@@ -30,8 +30,10 @@ export function compose<Context, Result>(
 /** @throws {TypeError} unless the value is a list of functions or `undefined` */
 export function checkMiddleware(where: string, middleware: readonly unknown[] | undefined): void {
   if (middleware === undefined) return;
-  const place = Array.isArray(middleware) ? middleware.findIndex((each) => typeof each !== 'function') : 0;
-  if (place < 0) return;
-  const got = Array.isArray(middleware) ? `${shown(middleware[place])} at index ${place}` : shown(middleware);
+  const index = Array.isArray(middleware)
+    ? middleware.findIndex((element) => typeof element !== 'function')
+    : 0;
+  if (index < 0) return;
+  const got = Array.isArray(middleware) ? `${shown(middleware[index])} at index ${index}` : shown(middleware);
   throw new TypeError(`${where}: middleware must be a list of functions, not ${got}`);
 }

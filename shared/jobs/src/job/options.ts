@@ -85,14 +85,17 @@ export function checkOptions(
   if (isEmpty && !isOptions(options)) throw notOptions(where, options, names);
 }
 
-function notOptions(where: string, given: unknown, names: object): TypeError {
-  const known = Object.keys(names).join(', ');
-  return new TypeError(`${where} must be given an object with the options ${known}, not ${shown(given)}`);
+function notOptions(where: string, value: unknown, names: object): TypeError {
+  const optionNames = Object.keys(names).join(', ');
+  return new TypeError(
+    `${where} must be given an object with the options ${optionNames}, not ${shown(value)}`,
+  );
 }
 
-function noOption(where: string, name: string, known: readonly string[]): TypeError {
-  const nearest = nearestName(name, known);
-  const hint = nearest === undefined ? `The options are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
+function noOption(where: string, name: string, optionNames: readonly string[]): TypeError {
+  const nearest = nearestName(name, optionNames);
+  const hint =
+    nearest === undefined ? `The options are ${optionNames.join(', ')}` : `Did you mean "${nearest}"?`;
   return new TypeError(`${where} has no option "${name}". ${hint}`);
 }
 
@@ -105,12 +108,12 @@ export function isOptions(value: unknown): value is object {
 }
 
 /** Returns the known name that was probably meant; `undefined` if none resembles the given one. */
-export function nearestName(given: string, known: readonly string[]): string | undefined {
-  const lower = printed(given).toLowerCase();
-  const translated = otherNames.get(lower)?.find((name) => known.includes(name));
+export function nearestName(input: string, names: readonly string[]): string | undefined {
+  const lower = printed(input).toLowerCase();
+  const translated = otherNames.get(lower)?.find((name) => names.includes(name));
   if (translated !== undefined) return translated;
   const maxTypos = Math.max(1, Math.floor(lower.length / 3));
-  return nearestWord(lower, known, maxTypos, (word, name) => {
+  return nearestWord(lower, names, maxTypos, (word, name) => {
     const other = name.toLowerCase();
     // One name is often the start of the other: delay and delayMs.
     const [short, long] = word.length < other.length ? [word, other] : [other, word];

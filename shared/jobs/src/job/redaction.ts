@@ -48,8 +48,8 @@ function redactAt(value: ExactJson, pattern: RegExp, depth: number, isElement: b
   if (depth === maxDepth) return omitted;
   if (Array.isArray(value)) {
     const isPair = isElement && value.length === 2 && isRedactedLabel(value[0], pattern);
-    return value.map((element, place) =>
-      isPair && place === 1 ? redacted : redactAt(element, pattern, depth + 1, true),
+    return value.map((element, index) =>
+      isPair && index === 1 ? redacted : redactAt(element, pattern, depth + 1, true),
     );
   }
   const members = Object.entries(value);

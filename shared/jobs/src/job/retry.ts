@@ -52,10 +52,10 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
   for (const [rule, classes] of Object.entries({ retryOn, giveUpOn })) {
     if (!Array.isArray(classes))
       throw new TypeError(`${rule} must be a list of error classes, not ${shown(classes)}`);
-    const place = classes.findIndex((type: unknown) => typeof type !== 'function');
-    if (place >= 0)
+    const index = classes.findIndex((type: unknown) => typeof type !== 'function');
+    if (index >= 0)
       throw new TypeError(
-        `${rule}[${place}] is ${shown(classes[place])}, not an error class; circular imports between modules can cause this`,
+        `${rule}[${index}] is ${shown(classes[index])}, not an error class; circular imports between modules can cause this`,
       );
   }
 }

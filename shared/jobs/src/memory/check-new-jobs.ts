@@ -16,16 +16,21 @@ export interface KnownIds {
  * @throws {Error} if an id is already used by a stored job, or occurs twice
  * @throws {UnknownParentError} if a parent does not exist or the caller cannot see it
  */
-export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
+export function checkNewJobs(
+  jobs: readonly NewJob[],
+  batchId: string | undefined,
+  storedIds: KnownIds,
+): void {
   const newIds = new Set(batchId === undefined ? [] : [batchId]);
   for (const { id } of jobs) {
-    if (known.queueOf(id) !== undefined || newIds.has(id)) throw new Error(`The job ${id} already exists`);
+    if (storedIds.queueOf(id) !== undefined || newIds.has(id))
+      throw new Error(`The job ${id} already exists`);
     newIds.add(id);
   }
   for (const { after, visibleQueues = null } of jobs) {
     const isVisible = (parent: string): boolean => {
-      const queue = known.queueOf(parent);
-      if (queue === undefined) return visibleQueues === null && known.isBatch(parent);
+      const queue = storedIds.queueOf(parent);
+      if (queue === undefined) return visibleQueues === null && storedIds.isBatch(parent);
       return visibleQueues === null || visibleQueues.includes(queue);
     };
     const unknown = after?.parents.find((parent) => !newIds.has(parent) && !isVisible(parent));

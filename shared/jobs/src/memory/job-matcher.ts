@@ -76,10 +76,10 @@ function timeWithin(time: Date | null, from: Date | undefined, to: Date | undefi
 }
 
 function argumentsMatch(record: JobRecord, filter: JobFilter): boolean {
-  const given = (filter.args ?? []).filter(({ values }) => values.length > 0);
-  if (given.length === 0) return true;
+  const conditions = (filter.args ?? []).filter(({ values }) => values.length > 0);
+  if (conditions.length === 0) return true;
   const args = parseComparably(searchedArgs(record, filter));
-  return given.every(({ path, values }) => {
+  return conditions.every(({ path, values }) => {
     const found = path.reduce(memberOf, args);
     return values.some((value) => isDeepStrictEqual(found, value));
   });

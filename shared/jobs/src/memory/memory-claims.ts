@@ -211,9 +211,9 @@ export class MemoryCompletions implements Completions {
     }
   }
 
-  #record(record: JobRecord, given: Outcome): void {
+  #record(record: JobRecord, reportedOutcome: Outcome): void {
     const now = this.#clock.now();
-    const outcome = record.cancelRequestedAt !== null ? outcomeIfCancelled(given) : given;
+    const outcome = record.cancelRequestedAt !== null ? outcomeIfCancelled(reportedOutcome) : reportedOutcome;
     switch (outcome.kind) {
       case 'done':
         record.result = outcome.result;

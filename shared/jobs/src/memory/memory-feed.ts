@@ -86,8 +86,8 @@ function reportsOf(record: JobRecord): JobEvent[] {
   const subject = (attempt: number, at: Date): EventSubject => {
     return { at, jobId, name, queue, attempt, tags, batchId, recurringJobId };
   };
-  const events = log.map(({ id: line, attempt, level, message, fields }, place): JobEvent => {
-    const at = logWrittenAt[place] ?? record.createdAt;
+  const events = log.map(({ id: line, attempt, level, message, fields }, index): JobEvent => {
+    const at = logWrittenAt[index] ?? record.createdAt;
     return { kind: 'log', ...subject(attempt, at), line, level, message, fields };
   });
   if (progress !== null) {

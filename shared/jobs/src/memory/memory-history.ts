@@ -31,8 +31,8 @@ export class MemoryHistory {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);
     const excess = this.#records.size - maxFinished;
     return [...this.#records.values()].filter(
-      ({ state, finishedAt }, place) =>
-        place < excess ||
+      ({ state, finishedAt }, index) =>
+        index < excess ||
         (isFinished(state) && finishedAt !== null && finishedAt.getTime() + days[state] * dayMs <= nowMs),
     );
   }

@@ -97,8 +97,8 @@ export class MemoryJobReader implements JobReader {
     after,
     ...page
   }: JobSearchQuery): Promise<JobSearchPage> {
-    const { q, ...others } = filter;
-    const records = this.#matching(others);
+    const { q, ...exactFilter } = filter;
+    const records = this.#matching(exactFilter);
     const typosOf = typosIn(await spellingsInSlices(wordsOf(q), records.flatMap(searchedTexts)));
     const found = records.flatMap((record) => {
       const typos = typosOf(searchedText(record, searchedArgs(record, filter)));

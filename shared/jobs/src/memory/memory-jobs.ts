@@ -182,15 +182,17 @@ export class MemoryJobs {
   /**
    * Deletes idle queues. See {@link QueueRecords.retireIdle}.
    *
-   * @param others queues that count as used even without jobs
+   * @param usedQueues queues that count as used even without jobs
    */
-  retireIdleQueues(others: ReadonlySet<string>): void {
+  retireIdleQueues(usedQueues: ReadonlySet<string>): void {
     const endedAt = new Map<string, number>();
     for (const { queue, finishedAt } of this.#records.values()) {
       const at = finishedAt?.getTime() ?? Infinity;
       endedAt.set(queue, Math.max(at, endedAt.get(queue) ?? -Infinity));
     }
-    this.#queues.retireIdle((name, since) => others.has(name) || (endedAt.get(name) ?? -Infinity) > since);
+    this.#queues.retireIdle(
+      (name, since) => usedQueues.has(name) || (endedAt.get(name) ?? -Infinity) > since,
+    );
   }
 
   close(): void {

@@ -18,10 +18,10 @@ export class MemoryKeys {
   holderOf(queue: string, key: JobKey, stateOf: StateOf, now: number): KeyHolder | null {
     const record = this.#records.get(keyName(queue, key));
     if (record === undefined || record.until <= now) return null;
-    const { jobId, key: held } = record;
+    const { jobId, key: storedKey } = record;
     const state = stateOf(jobId) ?? null;
-    if (held.states !== null && (state === null || !held.states.includes(state))) return null;
-    return { jobId, state, fingerprint: held.fingerprint };
+    if (storedKey.states !== null && (state === null || !storedKey.states.includes(state))) return null;
+    return { jobId, state, fingerprint: storedKey.fingerprint };
   }
 
   claim(claims: KeyResolution['claims'], now: number): void {

@@ -130,16 +130,16 @@ function inClaimOrder(
   lost: readonly JobRecord[],
   servers: MemoryServers,
 ): { record: JobRecord; started: boolean }[] {
-  const places = new Map<string | null, number>();
+  const ranks = new Map<string | null, number>();
   return lost
     .toSorted(
       (one, other) =>
         (one.startedAt?.getTime() ?? 0) - (other.startedAt?.getTime() ?? 0) || byRunOrder(one, other),
     )
     .map((record) => {
-      const place = (places.get(record.serverId) ?? 0) + 1;
-      places.set(record.serverId, place);
-      return { record, started: place <= servers.concurrencyOf(record.serverId) };
+      const rank = (ranks.get(record.serverId) ?? 0) + 1;
+      ranks.set(record.serverId, rank);
+      return { record, started: rank <= servers.concurrencyOf(record.serverId) };
     });
 }
 

@@ -314,7 +314,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const continues = last?.reason === missed.reason && last.until.getTime() === missed.from.getTime();
     const oldest = now.getTime() - missedRunDays * 86_400_000;
     this.#missed = this.#missed.filter(
-      (each) => each.until.getTime() >= oldest && !(continues && each === last),
+      (period) => period.until.getTime() >= oldest && !(continues && period === last),
     );
     this.#missed.push(continues ? { ...missed, from: last.from } : missed);
   }

@@ -31,8 +31,8 @@ export class MemoryReports implements JobReports {
   }
 
   async listTransitions(jobId: string, limit: number = maxListedTransitions): Promise<Transition[]> {
-    const [created, ...others] = this.#jobs.find(jobId)?.transitions ?? [];
-    return created === undefined ? [] : [created, ...others.slice(-(limit - 1))];
+    const [created, ...laterTransitions] = this.#jobs.find(jobId)?.transitions ?? [];
+    return created === undefined ? [] : [created, ...laterTransitions.slice(-(limit - 1))];
   }
 }
 
@@ -47,10 +47,10 @@ function storeReport(
   if (!hasLease(record, claim)) return false;
   if (progress !== null && progress.at >= (record.progress?.at ?? progress.at))
     record.progress = { ...progress, writtenAt };
-  const known = new Set(record.log.map(({ id }) => id));
+  const lineIds = new Set(record.log.map(({ id }) => id));
   for (const { line, at, level, message, fields } of lines) {
     const id = `${record.runs}.${line}`;
-    if (known.has(id)) continue;
+    if (lineIds.has(id)) continue;
     const parsed = fields === null ? null : (JSON.parse(fields) as { [key: string]: JsonValue });
     record.logWrittenAt.push(writtenAt);
     record.log.push({ id, attempt: claim.attempt, at, level, message, fields: parsed });

@@ -187,7 +187,7 @@ export class MemoryServers implements Servers {
 
   /** Counts a reclaimed job for a lost server. Does nothing if the server was not declared dead. */
   countReclaimed(id: string | null): void {
-    const server = this.#lost.find((each) => each.id === id);
+    const server = this.#lost.find((candidate) => candidate.id === id);
     if (server !== undefined) server.processing += 1;
   }
 

@@ -50,7 +50,7 @@ export class MemoryTimings implements Timings {
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
   /** Timings by queue, then by job name. In both maps, the key {@link all} (an empty string) holds the totals. */
-  readonly #places = new Map<string, Map<string, TimingSeries>>();
+  readonly #series = new Map<string, Map<string, TimingSeries>>();
   #measuredMinute = 0;
 
   constructor(jobs: MemoryJobs, clock: Clock) {
@@ -70,10 +70,10 @@ export class MemoryTimings implements Timings {
   async read(query: TimingQuery): Promise<TimingBucket[]> {
     const { buckets, resolution } = emptyTimingBuckets(query);
     this.store();
-    const place = this.#places.get(query.queue ?? all)?.get(query.name ?? all);
-    for (const [at, { backlog }] of this.#places.get(all)?.get(all)?.[resolution] ?? [])
+    const series = this.#series.get(query.queue ?? all)?.get(query.name ?? all);
+    for (const [at, { backlog }] of this.#series.get(all)?.get(all)?.[resolution] ?? [])
       if (backlog !== null) raiseBacklog(bucketAt(buckets, query, at), 0);
-    for (const [at, cell] of place?.[resolution] ?? []) {
+    for (const [at, cell] of series?.[resolution] ?? []) {
       const bucket = bucketAt(buckets, query, at);
       bucket?.timing.merge(cell.timing);
       if (cell.backlog !== null) raiseBacklog(bucket, cell.backlog);
@@ -87,9 +87,9 @@ export class MemoryTimings implements Timings {
     const { bucketMs } = timingsKept[resolution];
     const from = Math.floor((this.#clock.now() - query.sinceMs) / bucketMs) * bucketMs;
     const found: NameTiming[] = [];
-    for (const [name, place] of this.#places.get(query.queue ?? all) ?? []) {
+    for (const [name, series] of this.#series.get(query.queue ?? all) ?? []) {
       const timing = new Timing();
-      for (const [at, cell] of place[resolution]) if (at >= from) timing.merge(cell.timing);
+      for (const [at, cell] of series[resolution]) if (at >= from) timing.merge(cell.timing);
       if (name !== all && attemptsOf(timing) + timing.waiting.total > 0) found.push({ name, timing });
     }
     const byAttempts = (one: NameTiming, other: NameTiming): number =>
@@ -100,40 +100,45 @@ export class MemoryTimings implements Timings {
   /** Stores the buffered timings. Once a minute, also measures the backlog and deletes old timings. */
   store(): void {
     for (const { queue, name, minute, timing } of this.#buffer.take())
-      for (const place of this.#placesOf(queue, name))
+      for (const series of this.#countedIn(queue, name))
         for (const resolution of ['minute', 'hour'] as const)
-          place.cell(resolution, minute).timing.merge(timing);
+          series.cell(resolution, minute).timing.merge(timing);
     const { bucketMs } = timingsKept.minute;
     const minute = Math.floor(this.#clock.now() / bucketMs) * bucketMs;
     if (minute === this.#measuredMinute) return;
     this.#measuredMinute = minute;
     this.#measureBacklog(minute);
-    for (const names of this.#places.values()) for (const place of names.values()) place.trim(minute);
+    for (const names of this.#series.values()) for (const series of names.values()) series.trim(minute);
   }
 
   #measureBacklog(minute: number): void {
-    const sums = new Map<TimingSeries, number>([[this.#place(all, all), 0]]);
+    const sums = new Map<TimingSeries, number>([[this.#seriesOf(all, all), 0]]);
     for (const { queue, name, state } of this.#jobs.all()) {
       if (state !== 'enqueued') continue;
-      for (const place of this.#placesOf(queue, name)) sums.set(place, (sums.get(place) ?? 0) + 1);
+      for (const series of this.#countedIn(queue, name)) sums.set(series, (sums.get(series) ?? 0) + 1);
     }
-    for (const [place, jobs] of sums)
+    for (const [series, jobs] of sums)
       for (const resolution of ['minute', 'hour'] as const)
-        raiseBacklog(place.cell(resolution, minute), jobs);
+        raiseBacklog(series.cell(resolution, minute), jobs);
   }
 
-  #placesOf(queue: string, name: string): TimingSeries[] {
-    const names = this.#places.get(all);
+  #countedIn(queue: string, name: string): TimingSeries[] {
+    const names = this.#series.get(all);
     const kept = names?.has(name) === true || (names?.size ?? 0) <= timingsKept.names ? name : otherNames;
-    return [this.#place(all, all), this.#place(queue, all), this.#place(all, kept), this.#place(queue, kept)];
+    return [
+      this.#seriesOf(all, all),
+      this.#seriesOf(queue, all),
+      this.#seriesOf(all, kept),
+      this.#seriesOf(queue, kept),
+    ];
   }
 
-  #place(queue: string, name: string): TimingSeries {
-    let names = this.#places.get(queue);
-    if (names === undefined) this.#places.set(queue, (names = new Map<string, TimingSeries>()));
-    let place = names.get(name);
-    if (place === undefined) names.set(name, (place = new TimingSeries()));
-    return place;
+  #seriesOf(queue: string, name: string): TimingSeries {
+    let names = this.#series.get(queue);
+    if (names === undefined) this.#series.set(queue, (names = new Map<string, TimingSeries>()));
+    let series = names.get(name);
+    if (series === undefined) names.set(name, (series = new TimingSeries()));
+    return series;
   }
 }
 

@@ -84,7 +84,7 @@ export class ReadyQueue {
     if (taken.length === 0) return taken;
     // Moves the skipped jobs directly before the first unexamined job. This closes the gaps left by the taken jobs.
     this.#head = next - passed.length;
-    for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
+    for (const [index, job] of passed.entries()) this.#jobs[this.#head + index] = job;
     this.#trim();
     return taken;
   }

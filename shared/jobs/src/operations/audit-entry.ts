@@ -114,7 +114,7 @@ export function countOf(facts: Facts): { readonly count: number; readonly exactl
 export function auditDetails(stored: JsonValue): AuditDetails {
   const { outcome, why, values, before, address, unverified, counted, via, automatic } = membersOf(stored);
   return {
-    outcome: outcomes.find((known) => known === outcome) ?? 'done',
+    outcome: outcomes.find((candidate) => candidate === outcome) ?? 'done',
     why: typeof why === 'string' ? why : null,
     values: values ?? null,
     before: before ?? null,
@@ -131,8 +131,8 @@ const outcomes: readonly Outcome[] = ['refused', 'without effect', 'done'];
 /** Returns the fields of a call as the audit log records them; `null` if none is set. */
 export function recordedValues(fields: unknown): JsonValue {
   const values = JSON.parse(JSON.stringify(fields ?? {})) as Readonly<Record<string, JsonValue>>;
-  const given = Object.entries(values).filter(([, value]) => value !== false);
-  return given.length === 0 ? null : Object.fromEntries(given);
+  const entries = Object.entries(values).filter(([, value]) => value !== false);
+  return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
 function membersOf(stored: JsonValue): { readonly [member: string]: JsonValue | undefined } {

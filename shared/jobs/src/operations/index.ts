@@ -70,7 +70,7 @@ export const operations: readonly OperationDescription[] = [
   savedSearchOperations,
   deploymentOperations,
   apiKeyOperations,
-].flatMap((each) => Object.values<OperationDescription>(each));
+].flatMap((group) => Object.values<OperationDescription>(group));
 
 /** Returns the past participles of the operations that a state allows: `['retried', 'deleted']`. */
 export function operationsAllowedIn(on: Kind, state: string): string[] {

@@ -82,7 +82,9 @@ export const jobEdit = operation<typeof EditFields, Job, EditResult, JobEdits, r
       return { outcome: 'illegal', why: `it is ${job.state}`, state: job.state, ...target };
     const count = { count: jobs.length, exact: true };
     if (ids.length === 1) return { outcome: 'done', count, ...target, before: valuesOf(job, first) };
-    const recorded = jobs.slice(0, maxRecorded).map((each) => [each.id, valuesOf(before.get(each.id), each)]);
+    const recorded = jobs
+      .slice(0, maxRecorded)
+      .map((editedJob) => [editedJob.id, valuesOf(before.get(editedJob.id), editedJob)]);
     return { outcome: 'done', count, before: Object.fromEntries(recorded) as JsonValue };
   },
   after: (_storage, _call, { jobs }) => jobs,

@@ -213,9 +213,9 @@ function onMany<Fields extends TObject>(
     on: 'bulk',
     noun: 'selection of jobs',
     fields,
-    change: ({ bulk }, { target, fields: given, by }, options) => {
+    change: ({ bulk }, { target, fields: values, by }, options) => {
       const { visibleQueues, reason } = options;
-      const { runAt, ...rest } = given as SetValues;
+      const { runAt, ...rest } = values as SetValues;
       const time = runAt === undefined ? {} : { runAt: new Date(runAt) };
       const requestedBy = storable(by.name, 200);
       return bulk.start({ ...target, action, ...rest, ...time, visibleQueues, reason, requestedBy }, options);

@@ -111,8 +111,8 @@ export class CronExpression {
     const weekday = new Date(Date.UTC(year, month)).getUTCDay();
     const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
     const key = last * 7 + weekday;
-    const known = this.#days.get(key);
-    if (known !== undefined) return known;
+    const cachedDays = this.#days.get(key);
+    if (cachedDays !== undefined) return cachedDays;
     const days = Array.from({ length: last }, (_, index) => index + 1);
     const matching = days.filter((day) => this.#matchesDay(day, (weekday + day - 1) % 7, last));
     this.#days.set(key, matching);
@@ -193,8 +193,8 @@ function rangeOf(field: Field, item: string): number[] {
 }
 
 function numberOf(field: Field, text: string, item: string): number {
-  const place = field.names?.indexOf(text) ?? -1;
-  if (place >= 0) return field.least + place;
+  const index = field.names?.indexOf(text) ?? -1;
+  if (index >= 0) return field.least + index;
   if (!/^\d+$/.test(text)) throw wrong(field, item);
   const value = Number(text);
   if (value < field.least || value > field.most)

@@ -38,8 +38,8 @@ export class TimeZone {
 
   /** @throws {RangeError} if the runtime does not know the time zone */
   static of(name: string): TimeZone {
-    const known = kept.get(name);
-    if (known !== undefined) return known;
+    const cachedZone = kept.get(name);
+    if (cachedZone !== undefined) return cachedZone;
     if (kept.size >= maxKept) kept.clear();
     const zone = new TimeZone(name);
     kept.set(name, zone);
@@ -67,8 +67,8 @@ export class TimeZone {
   }
 
   #span(index: number): readonly [Setting, ...Setting[]] {
-    const known = this.#spans.get(index);
-    if (known !== undefined) return known;
+    const cachedSpan = this.#spans.get(index);
+    if (cachedSpan !== undefined) return cachedSpan;
     const span = this.#examine(index * spanMs, (index + 1) * spanMs);
     if (this.#spans.size >= maxSpans) {
       const [oldest = index] = this.#spans.keys();

@@ -116,7 +116,8 @@ export class Background {
 
   /** Makes sure that a round of a task starts within this time; of every task that notifications ask for if it is `null`. */
   notified(task: Notified | null, withinMs: number): void {
-    for (const each of task === null ? notified : [task]) this.#loops[each].notified(withinMs);
+    for (const notifiedTask of task === null ? notified : [task])
+      this.#loops[notifiedTask].notified(withinMs);
   }
 
   /** Runs one round of a task. Resolves to the time until the next one, in milliseconds. */

@@ -260,8 +260,8 @@ export class Fetcher {
     const { storage, holdings } = this.#options;
     const stored = await this.#answered(storage.claims.claimsOf(serverId, queue));
     const claims = [...holdings.leases(), ...holdings.reserved.values()];
-    const known = new Set(claims.map(({ jobId, attempt }) => `${jobId} ${attempt}`));
-    const unknown = stored.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
+    const claimKeys = new Set(claims.map(({ jobId, attempt }) => `${jobId} ${attempt}`));
+    const unknown = stored.filter(({ jobId, attempt }) => !claimKeys.has(`${jobId} ${attempt}`));
     if (unknown.length > 0) await storage.claims.release(unknown);
     this.#uncertain.delete(queue);
   }

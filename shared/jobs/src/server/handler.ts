@@ -123,8 +123,8 @@ export function isHandler(value: unknown): value is JobHandler {
 /** Accepts a list of results of {@link handleJob}. */
 export const isHandlerList: Check = (what, value) => {
   const list = Array.isArray(value) ? (value as readonly unknown[]) : null;
-  const place = list === null ? 0 : list.findIndex((each) => !isHandler(each));
-  if (place < 0) return;
-  const got = list === null ? shown(value) : `${shown(list[place])} at index ${place}`;
+  const index = list === null ? 0 : list.findIndex((element) => !isHandler(element));
+  if (index < 0) return;
+  const got = list === null ? shown(value) : `${shown(list[index])} at index ${index}`;
   throw new TypeError(`${what} must be a list of handlers, such as [handleJob(definition, run)], not ${got}`);
 };

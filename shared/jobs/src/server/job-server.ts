@@ -50,8 +50,8 @@ export class JobServer {
   #stopped: Promise<void> | undefined;
 
   /** @throws {RangeError} if an option is out of bounds, or two handlers have the same job name */
-  constructor(given: JobServerOptions) {
-    const options = resolveServerOptions(given);
+  constructor(serverOptions: JobServerOptions) {
+    const options = resolveServerOptions(serverOptions);
     const { storage, logger } = options;
     const holdings = new Holdings(storage.claims, logger);
     this.#options = options;
@@ -298,8 +298,8 @@ export class JobServer {
 
   #dropLost(claims: readonly Claim[]): void {
     // Excludes jobs that finished during the renewal, because their leases ended normally.
-    const held = new Map(this.#holdings.claims().map(({ jobId, attempt }) => [jobId, attempt]));
-    const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
+    const attempts = new Map(this.#holdings.claims().map(({ jobId, attempt }) => [jobId, attempt]));
+    const lost = claims.filter(({ jobId, attempt }) => attempts.get(jobId) === attempt);
     if (lost.length === 0) return;
     this.#options.logger.warn({ claims: lost }, 'leases were lost; other servers may run the jobs again');
     this.#events.lost(lost);

@@ -14,8 +14,8 @@ const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (k
 
 /** Accepts an object with the methods of a logger. */
 export const isLogger: Check = (what, value) => {
-  const given = (value ?? {}) as Partial<Record<keyof Logger, unknown>>;
-  if (levels.every((level) => typeof given[level] === 'function')) return;
+  const logger = (value ?? {}) as Partial<Record<keyof Logger, unknown>>;
+  if (levels.every((level) => typeof logger[level] === 'function')) return;
   throw new TypeError(
     `${what} must be an object with the functions ${levels.join(', ')}, such as a pino logger, not ${shown(value)}`,
   );

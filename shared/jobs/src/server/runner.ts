@@ -67,10 +67,10 @@ export class Runner {
       const { name } = handler.definition;
       if (this.#handlers.has(name)) throw new RangeError(`There are two handlers for the job "${name}"`);
       const run = this.#runOf(handler);
-      const around = compose(options.middleware, async (context) => run(context));
+      const wrappedRun = compose(options.middleware, async (context) => run(context));
       this.#handlers.set(name, {
         ...handler,
-        run: options.middleware.length === 0 ? run : around,
+        run: options.middleware.length === 0 ? run : wrappedRun,
         options: attemptOptions(handler),
       });
     }

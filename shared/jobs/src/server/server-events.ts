@@ -58,10 +58,10 @@ export class ServerEvents {
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     if (typeof name !== 'string' || !Object.hasOwn(this.#listeners, name)) {
-      const known = Object.keys(this.#listeners);
-      const nearest = nearestName(name, known);
+      const eventNames = Object.keys(this.#listeners);
+      const nearest = nearestName(name, eventNames);
       const hint =
-        nearest === undefined ? `The events are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
+        nearest === undefined ? `The events are ${eventNames.join(', ')}` : `Did you mean "${nearest}"?`;
       throw new TypeError(`A job server has no event ${shown(name)}. ${hint}`);
     }
     if (typeof listener !== 'function')

@@ -164,9 +164,9 @@ export function diffAlerts(
   warnings: readonly ObservedWarning[],
   now: Date,
 ): AlertChanges {
-  const known = new Map(alerts.map((alert) => [alert.key, alert]));
+  const alertsByKey = new Map(alerts.map((alert) => [alert.key, alert]));
   const observed = new Map(warnings.map((warning) => [warning.key, warning]));
-  const fresh = [...observed.values()].filter(({ key }) => !known.has(key));
+  const fresh = [...observed.values()].filter(({ key }) => !alertsByKey.has(key));
   const begun = fresh.map((warning, index) => ({
     ...warning,
     since: now,
@@ -180,14 +180,16 @@ export function diffAlerts(
   const ended = alerts.filter(
     ({ key, seenAt }) => !observed.has(key) && now.getTime() - seenAt.getTime() >= alertEndsAfterMs,
   );
-  const others = begun.length - Math.min(begun.length, maxAnnounced);
+  const unannounced = begun.length - Math.min(begun.length, maxAnnounced);
   return {
     begun,
     seen,
     ended,
     messages: [
       ...begun.filter(({ announced }) => announced).map((alert) => contentOf('warning.began', alert, null)),
-      ...(others === 0 ? [] : [{ type: 'warnings.began', count: others, since: now.toISOString() } as const]),
+      ...(unannounced === 0
+        ? []
+        : [{ type: 'warnings.began', count: unannounced, since: now.toISOString() } as const]),
       ...ended
         .filter(({ announced }) => announced)
         .map((alert) => contentOf('warning.ended', alert, now.toISOString())),

@@ -232,7 +232,7 @@ export const documentedCalls: DocumentedCalls = {
   },
 };
 
-type Method = (...given: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
 /**
  * Makes the {@link documentedCalls} of a storage check what they are given before they do anything. They reject with a
@@ -247,13 +247,13 @@ export function checkDocumentedCalls(storage: Pick<JobStorage, keyof typeof docu
       const checks = Object.entries(parameters).map(
         ([parameter, check]) => [`${role}.${name}: ${parameter}`, check] as const,
       );
-      const checked: Method = (...given) => {
+      const checked: Method = (...args) => {
         try {
-          for (const [index, [what, check]] of checks.entries()) check(what, given[index]);
+          for (const [index, [what, check]] of checks.entries()) check(what, args[index]);
         } catch (error) {
           return refused(error);
         }
-        return Reflect.apply(method, target, given);
+        return Reflect.apply(method, target, args);
       };
       Object.defineProperty(target, name, { value: checked, configurable: true, writable: true });
     }

@@ -105,7 +105,7 @@ function checkAttempts({ id, attempt }: Job, maxAttempts: number | undefined): n
 
 /** Returns a job's metadata with other tags. */
 export function metaWithTags(meta: JobMeta | null, tags: readonly string[]): JobMeta | null {
-  const { tags: _tags, ...others } = meta ?? {};
-  const edited = tags.length === 0 ? others : { ...others, tags };
+  const { tags: _tags, ...otherMembers } = meta ?? {};
+  const edited = tags.length === 0 ? otherMembers : { ...otherMembers, tags };
   return Object.keys(edited).length === 0 ? null : edited;
 }

@@ -192,21 +192,21 @@ export function mergeGroups(groups: Iterable<ErrorGroup>): ErrorGroup[] {
   const merged = new Map<string, ErrorGroup>();
   for (const group of groups) {
     const key = `${group.name}\n${group.fingerprint}`;
-    const known = merged.get(key);
-    if (known === undefined) merged.set(key, { ...group });
-    else add(known, group);
+    const mergedGroup = merged.get(key);
+    if (mergedGroup === undefined) merged.set(key, { ...group });
+    else add(mergedGroup, group);
   }
   return [...merged.values()];
 }
 
-function add(known: ErrorGroup, group: ErrorGroup): void {
+function add(total: ErrorGroup, group: ErrorGroup): void {
   const { count, retryable, failedExact, waitingExact, firstSeenAt, lastSeenAt, message, exampleId } = group;
-  known.count += count;
-  known.retryable += retryable;
-  known.failedExact &&= failedExact;
-  known.waitingExact &&= waitingExact;
-  if (firstSeenAt < known.firstSeenAt) known.firstSeenAt = firstSeenAt;
-  if (lastSeenAt > known.lastSeenAt) Object.assign(known, { lastSeenAt, message, exampleId });
+  total.count += count;
+  total.retryable += retryable;
+  total.failedExact &&= failedExact;
+  total.waitingExact &&= waitingExact;
+  if (firstSeenAt < total.firstSeenAt) total.firstSeenAt = firstSeenAt;
+  if (lastSeenAt > total.lastSeenAt) Object.assign(total, { lastSeenAt, message, exampleId });
 }
 
 /** Returns the groups with the highest counts, in descending order; at most `limit` (100 by default). */

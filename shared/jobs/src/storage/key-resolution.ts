@@ -99,9 +99,9 @@ export function resolveKeys(
 
   for (const job of jobs) {
     const keys = job.keys ?? [];
-    const held = keys.map((key) => holder(job.queue, key));
-    const place = held.findIndex((each) => each !== null);
-    const [key, conflict] = [keys[place], held[place]];
+    const keyHolders = keys.map((key) => holder(job.queue, key));
+    const index = keyHolders.findIndex((keyHolder) => keyHolder !== null);
+    const [key, conflict] = [keys[index], keyHolders[index]];
     if (key === undefined || conflict === undefined || conflict === null) {
       created.set(job.id, withParents(job, holders));
       claim(job, keys, job.id);
@@ -116,7 +116,7 @@ export function resolveKeys(
       else if (isReplaceable(conflict.state)) replacements.set(jobId, job);
     }
     holders.set(job.id, jobId);
-    claim(job, keys.slice(0, place), jobId); // the preceding keys were free; they now belong to the existing job
+    claim(job, keys.slice(0, index), jobId); // the preceding keys were free; they now belong to the existing job
   }
   return { created: [...created.values()], holders, replacements, claims: [...claims.values()] };
 }
@@ -152,14 +152,14 @@ export const linkMembers = [
 ] as const;
 
 /**
- * Returns the metadata of a job after another job has replaced its content. Takes the {@link linkMembers} from `own`,
- * and everything else from `other`.
+ * Returns the metadata of a job after another job has replaced its content. Takes the {@link linkMembers} from
+ * `previous`, and everything else from `replacement`.
  */
-export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
+export function replacedMeta(previous: JobMeta | null, replacement: JobMeta | null): JobMeta | null {
   const isLink = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
   const meta = Object.fromEntries([
-    ...Object.entries(own ?? {}).filter(([member]) => isLink(member)),
-    ...Object.entries(other ?? {}).filter(([member]) => !isLink(member)),
+    ...Object.entries(previous ?? {}).filter(([member]) => isLink(member)),
+    ...Object.entries(replacement ?? {}).filter(([member]) => !isLink(member)),
   ]) as JobMeta;
   return Object.keys(meta).length === 0 ? null : meta;
 }

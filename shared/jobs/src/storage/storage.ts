@@ -99,11 +99,11 @@ export interface JobStorage {
  * @throws {TypeError} if the value is something else; the message states what
  */
 export function checkStorage(where: string, storage: object, parts: readonly (keyof JobStorage)[]): void {
-  const given: Partial<Record<keyof JobStorage, unknown>> | null = storage;
+  const candidate: Partial<Record<keyof JobStorage, unknown>> | null = storage;
   const isStorage =
-    typeof given === 'object' &&
-    given !== null &&
-    parts.every((part) => typeof given[part] === 'object' && given[part] !== null);
+    typeof candidate === 'object' &&
+    candidate !== null &&
+    parts.every((part) => typeof candidate[part] === 'object' && candidate[part] !== null);
   if (isStorage) return;
   throw new TypeError(
     `${where} needs a storage, such as new PostgresStorage({ url }) or new MemoryStorage(), not ${shown(storage)}`,

@@ -49,12 +49,12 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
 /**
  * Restores an error from another thread. Threads do not share classes, so the class is looked up by name.
  *
- * @param known the classes to search; if none matches, the result is a plain `Error` with the original `name`
+ * @param errorClasses the classes to search; if none matches, the result is a plain `Error` with the original `name`
  */
-export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
-  const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });
+export function fromErrorData(data: ErrorData, errorClasses: readonly ErrorClass[]): Error {
+  const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, errorClasses) });
   const type = data.classes
-    .map((name) => known.find((candidate) => candidate?.name === name))
+    .map((name) => errorClasses.find((candidate) => candidate?.name === name))
     .find((candidate) => candidate !== undefined);
   if (type !== undefined) Object.setPrototypeOf(error, type.prototype as object);
   const members: Record<string, unknown> = { ...data.members, name: data.name, stack: data.stack };

@@ -46,9 +46,13 @@ export class ThreadPool {
    * Calls the `run` export of a module in a thread. Resolves or rejects as the handler does. If the signal aborts and
    * the handler does not end in time, terminates the thread and rejects with the signal's reason.
    *
-   * @param known classes to restore for errors from the handler; see {@link fromErrorData}
+   * @param errorClasses classes to restore for errors from the handler; see {@link fromErrorData}
    */
-  async run(module: URL, context: JobContext<unknown>, known: readonly ErrorClass[]): Promise<unknown> {
+  async run(
+    module: URL,
+    context: JobContext<unknown>,
+    errorClasses: readonly ErrorClass[],
+  ): Promise<unknown> {
     this.#pool ??= this.#open();
     const pool = await this.#pool;
     const { port1: port, port2: threadPort } = new MessageChannel();
@@ -68,7 +72,7 @@ export class ThreadPool {
         .finally(() => this.#slots.release())) as ThreadResult;
       if ('result' in answer) return answer.result;
       if (answer.isReason) throw context.signal.reason;
-      throw fromErrorData(answer.error, [...known, SnoozeJob, CancelJob]);
+      throw fromErrorData(answer.error, [...errorClasses, SnoozeJob, CancelJob]);
     } catch (error) {
       throw attempt.ended.aborted ? context.signal.reason : error;
     } finally {
