@@ -57,5 +57,5 @@ export class BulkWalk {
 
 /** Returns the ids that the filter selects, in lower case; `null` if it does not select by id. */
 export function selectionOf({ filter: { id = [] } }: BulkRequest): ReadonlySet<string> | null {
-  return id.length === 0 ? null : new Set(id.map((each) => each.toLowerCase()));
+  return id.length === 0 ? null : new Set(id.map((jobId) => jobId.toLowerCase()));
 }

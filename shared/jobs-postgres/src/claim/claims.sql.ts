@@ -63,7 +63,7 @@ const toCancel = 'array(select job_id from longshore.job_cancellation where queu
  * The first CTEs of a claim, which run on the coordinator. They lock the server's row until the claim has been
  * committed on the queue's node. They also compute the times, because statements for nodes can contain only constants.
  */
-const known = `
+const coordinatorCtes = `
     names as materialized (
       select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2 for key share
     ),
@@ -203,7 +203,7 @@ export const claimReady = prepared(
     from (values (1)) as one left join claimed on true
     where (select count(set_config('synchronous_commit', 'off', true)) from total where not (has_last_attempt or ${hasCrashed})) >= 0`,
   `
-    with ${known}, ${claimed(
+    with ${coordinatorCtes}, ${claimed(
       '$3',
       `not exists (
               select 1 from longshore.queue
@@ -316,7 +316,7 @@ export const claimWithinLimits = prepared(
       greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in
     from setting left join claimed on true`,
   `
-    with ${known},
+    with ${coordinatorCtes},
     bucket as materialized (select tokens, refilled_at from longshore.queue_bucket where queue_id = $1),
     running as materialized (
       select coalesce(sum(jobs), 0)::bigint as jobs from longshore.job_count where queue_id = $1 and state = 'processing'

@@ -28,11 +28,11 @@ export class CommitHorizon {
   #observations: Observation[] = [];
   /** Maps the id of each transaction in progress to the time when it was first seen. */
   #inProgress = new Map<bigint, number>();
-  #place = 0n;
+  #seq = 0n;
 
   /** The horizon; 0 until it first advances. */
   get place(): bigint {
-    return this.#place;
+    return this.#seq;
   }
 
   /**
@@ -53,11 +53,11 @@ export class CommitHorizon {
     const isPast = (observation: Observation): boolean =>
       observation.mark !== null && observation.mark < oldest;
     for (const observation of this.#observations) {
-      if (isPast(observation) && observation.seq > this.#place) this.#place = observation.seq;
+      if (isPast(observation) && observation.seq > this.#seq) this.#seq = observation.seq;
     }
     this.#observations = this.#observations.filter((observation) => !isPast(observation));
     for (const observation of this.#observations)
       if (nowMs - observation.atMs >= maxXidDelayMs) observation.mark ??= mark;
-    if (seq > this.#place) this.#observations.push({ seq, atMs: nowMs, mark: null });
+    if (seq > this.#seq) this.#observations.push({ seq, atMs: nowMs, mark: null });
   }
 }

@@ -43,13 +43,13 @@ export class ScanCursor {
 
   /** Adds priorities; new ones are scanned from the beginning. Returns whether any were new. */
   learn(priorities: Iterable<number>): boolean {
-    const known = this.#hints.size;
+    const sizeBefore = this.#hints.size;
     for (const priority of priorities) {
       if (this.#hints.has(priority)) continue;
       this.#hints.set(priority, 0n);
       this.#floors.set(priority, 0n);
     }
-    return this.#hints.size > known;
+    return this.#hints.size > sizeBefore;
   }
 
   /** Adds a range to scan again, because jobs became ready or visible behind the cursor. */

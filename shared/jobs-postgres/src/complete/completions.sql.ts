@@ -85,7 +85,7 @@ interface NodeOutcome {
   /** Returns a CTE that stores the jobs from the FROM item `source` in their new table. */
   readonly stored: (source: string) => string;
   /** Returns additional CTEs, each followed by a comma. */
-  readonly others?: (source: string) => string;
+  readonly otherCtes?: (source: string) => string;
   /** Query for the result of the statement; defaults to the ids and attempts of the finished jobs. */
   readonly result?: string;
 }
@@ -96,7 +96,7 @@ interface NodeOutcome {
  */
 function finishOnNode(
   kind: JobKind,
-  { state, columns, values, stored, others, result }: NodeOutcome,
+  { state, columns, values, stored, otherCtes, result }: NodeOutcome,
 ): string {
   const source = finished(kind, columns, values);
   const outbox = `
@@ -106,7 +106,7 @@ function finishOnNode(
       where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),`;
   return `
-    with${kind === 'any' ? `${outboxNumbers('unnest($2::uuid[])')},` : ''}${stored(finished(kind, columns, values, 'for update'))},${others?.(source) ?? ''}${kind === 'any' ? outbox : ''}
+    with${kind === 'any' ? `${outboxNumbers('unnest($2::uuid[])')},` : ''}${stored(finished(kind, columns, values, 'for update'))},${otherCtes?.(source) ?? ''}${kind === 'any' ? outbox : ''}
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select queue_id, change.state, change.sign * count(*)
@@ -198,7 +198,7 @@ export const finishCancelled = finisher(
     select id, attempt from removed`,
   {
     ...ended('cancelled', 'error'),
-    others: (source) => `
+    otherCtes: (source) => `
     request as (
       delete from longshore.job_cancellation
       where queue_id = $1 and job_id in (select id from ${source})
@@ -235,7 +235,7 @@ export const finishSnooze = finisher(
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name, args, meta, past_attempts
       from ${source}
     )`,
-    others: (source) => `${transitionRecorded(source, 'snoozed', runOf)},`,
+    otherCtes: (source) => `${transitionRecorded(source, 'snoozed', runOf)},`,
   },
 );
 

@@ -84,9 +84,9 @@ export class PostgresCompletions {
     this.#limits = limits;
   }
 
-  async complete(given: readonly Completion[]): Promise<Claim[]> {
+  async complete(reported: readonly Completion[]): Promise<Claim[]> {
     const { isDistributed } = this.#database.schema;
-    const completions = isDistributed ? await this.#withCancellations(given) : given;
+    const completions = isDistributed ? await this.#withCancellations(reported) : reported;
     const stale = await Promise.all(
       Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
@@ -211,10 +211,10 @@ export class PostgresCompletions {
     // The missed claims are stale, or their jobs are to be cancelled, or have gained metadata since they were claimed.
     const again = await this.#withCancellations(group.filter(({ claim }) => missed.includes(claim)));
     const cancelled = again.filter(({ outcome }) => outcome.kind !== first.outcome.kind);
-    const others = again.filter(({ outcome }) => outcome.kind === first.outcome.kind);
+    const unchanged = again.filter(({ outcome }) => outcome.kind === first.outcome.kind);
     if (first.hasMeta === true)
-      return [...(await this.#finish(cancelled)), ...others.map(({ claim }) => claim)];
-    const stale = [...(await this.#write(cancelled, 'any')), ...(await this.#write(others, 'any'))];
+      return [...(await this.#finish(cancelled)), ...unchanged.map(({ claim }) => claim)];
+    const stale = [...(await this.#write(cancelled, 'any')), ...(await this.#write(unchanged, 'any'))];
     if (stale.length < missed.length) this.#notifier.notify(outbox);
     return stale;
   }

@@ -45,7 +45,7 @@ export function createApplicationDatabase(options: PostgresOptions): Application
     migrate: (migrations) => migrate(resolved, migrations),
     pendingMigrations: (migrations) => pendingMigrations(resolved, migrations),
     ping: async () => {
-      await Promise.all([pool, reads].map((each) => requireWritable(() => each.connect())));
+      await Promise.all([pool, reads].map((database) => requireWritable(() => database.connect())));
     },
     close: async () => {
       await Promise.all([options.pool === undefined && closePool(pool), closePool(reads)]);

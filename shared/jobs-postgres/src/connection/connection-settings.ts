@@ -36,9 +36,10 @@ export function settingsOfUrl(
   ssl?: boolean | ConnectionOptions,
 ): ConnectionSettings {
   if (typeof url !== 'string' || !/^postgres(ql)?:\/\/./.test(url)) {
-    const given = url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';
+    const problem =
+      url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';
     throw new RangeError(
-      `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
+      `${option} ${problem}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
   }
   // If the URL also contains TLS settings, the driver silently ignores the option `ssl`.

@@ -46,13 +46,13 @@ export interface DatabaseOptions {
  * @param settings further settings of the session
  */
 export function connectionConfig(options: DatabaseOptions, settings: Settings): pg.ClientConfig {
-  const { options: given = '', ...connection } = options.connection;
+  const { options: startup = '', ...connection } = options.connection;
   return {
     ...connection,
     application_name: options.applicationName,
     // Left out behind a pooler, because poolers reject or ignore these options.
     ...(options.pooler === 'none' && {
-      options: `${given} ${startupOptions({ ...settings, ...limits(options) })}`.trim(),
+      options: `${startup} ${startupOptions({ ...settings, ...limits(options) })}`.trim(),
     }),
     connectionTimeoutMillis: options.connectTimeoutMs,
     keepAlive: true,

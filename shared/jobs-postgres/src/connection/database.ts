@@ -103,8 +103,8 @@ export class Database {
     const ours = { ...meaning, ...plans };
     this.#begin = this.#setsSettings ? `${begin}; ${localSettings({ ...ours, ...limits(options) })}` : begin;
     this.#lending = this.#setsSettings ? lendingOfForeign(ours) : lendingOfOwn(ours);
-    const own = this.#setsSettings ? localSettings(limits(options)) : '';
-    this.#beginLent = [begin, own, this.#lending.atFirst].filter(Boolean).join('; ');
+    const timeLimits = this.#setsSettings ? localSettings(limits(options)) : '';
+    this.#beginLent = [begin, timeLimits, this.#lending.atFirst].filter(Boolean).join('; ');
     this.#twoPhaseCommit =
       options.distribution === 'citus' ? this.schema.render(forceTwoPhaseCommit.text) : '';
     const setup = [sessionSettings(ours), ...(options.reads === true ? [stopsWithClient] : [])];

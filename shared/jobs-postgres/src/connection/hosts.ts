@@ -36,9 +36,9 @@ export function hostsOfUrl(option: string, url: string): PlainUrl {
   if (parameters.get('host')?.includes(',') === true)
     throw new RangeError(`${option} names several hosts in a parameter: write them before the path instead`);
   const names = list.split(',');
-  const given = parameters.get('target_session_attrs');
-  if (names.length === 1 && given === null) return { url };
-  const wanted = attributes.find((each) => each === (given ?? 'any'));
+  const attribute = parameters.get('target_session_attrs');
+  if (names.length === 1 && attribute === null) return { url };
+  const wanted = attributes.find((name) => name === (attribute ?? 'any'));
   if (wanted === undefined)
     throw new RangeError(`${option} has an unknown target_session_attrs: give ${attributes.join(', ')}`);
   const hosts = names.map((name) => hostOf(option, name));

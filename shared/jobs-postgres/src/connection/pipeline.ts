@@ -27,9 +27,9 @@ export async function pipelined<Result>(client: object, work: () => Promise<Resu
     stream?.uncork?.();
     return await sent;
   } finally {
-    const others = (running.get(client) ?? 1) - 1;
-    running.set(client, others);
-    if (others === 0) switchOff(connection);
+    const remaining = (running.get(client) ?? 1) - 1;
+    running.set(client, remaining);
+    if (remaining === 0) switchOff(connection);
   }
 }
 

@@ -7,8 +7,8 @@ export class RequestCoalescer {
 
   /** @param key identifies the read; calls with the same key must have the same result type */
   share<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
-    const known = this.#reads.get(key);
-    if (known !== undefined) return known as Promise<Result>;
+    const pendingRead = this.#reads.get(key);
+    if (pendingRead !== undefined) return pendingRead as Promise<Result>;
     const shared = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       this.#reads.delete(key);
       return read();

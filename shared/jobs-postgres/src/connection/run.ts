@@ -43,16 +43,16 @@ export async function allTurns(transaction: TransactionClient): Promise<void> {
 /**
  * Returns a {@link Run} for the caller's transaction. Statements of calls that are made at the same time take turns.
  *
- * @throws {TypeError} if `given` cannot be used as an open transaction
+ * @throws {TypeError} if `transaction` is not an open transaction
  */
-export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
-  const run = runInThisTurn(given, schema);
-  return (statement, values) => inTurn(given, () => run(statement, values));
+export function runInCallersTransaction(transaction: TransactionClient, schema: Schema): Run {
+  const run = runInThisTurn(transaction, schema);
+  return (statement, values) => inTurn(transaction, () => run(statement, values));
 }
 
 /** Like {@link runInCallersTransaction}, for work that has a turn of the transaction. */
-function runInThisTurn(given: TransactionClient, schema: Schema): Run {
-  const transaction = checkTransaction(given);
+function runInThisTurn(callersTransaction: TransactionClient, schema: Schema): Run {
+  const transaction = checkTransaction(callersTransaction);
   const session = new CallersSession(transaction, schema);
   // On a Citus cluster, the first call requests two-phase commit, so that all nodes commit or none.
   let isPrepared = !schema.isDistributed;

@@ -277,8 +277,8 @@ export function watchdogOf(options: DatabaseOptions): Watchdog {
     if (!numbers.has(value)) numbers.set(value, (lastNumber += 1));
     return numbers.get(value);
   });
-  const known = watchdogs.get(key);
-  if (known !== undefined) return known;
+  const existing = watchdogs.get(key);
+  if (existing !== undefined) return existing;
   const created = new Watchdog(options, () => watchdogs.delete(key));
   watchdogs.set(key, created);
   return created;

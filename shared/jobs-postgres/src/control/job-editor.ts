@@ -77,14 +77,14 @@ export class JobEditor {
 
   async edit(ids: readonly string[], decide: DecideEdits, options: EditOptions = {}): Promise<Job[]> {
     const { transaction, visibleQueues = null } = options;
-    const known = ids.filter(isId).map((id) => id.toLowerCase());
+    const jobIds = ids.filter(isId).map((id) => id.toLowerCase());
     const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     for (;;) {
       try {
         const { jobs } = await inTransaction(this.#database, options, async (runAny, record) => {
           const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
             (await runAny(statement, values)) as Row[];
-          const result = await this.#edit(known, decide, { run, queues, visibleQueues });
+          const result = await this.#edit(jobIds, decide, { run, queues, visibleQueues });
           await record(result);
           return result;
         });

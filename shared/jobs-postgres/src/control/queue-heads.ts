@@ -49,10 +49,10 @@ const headColumnsOnNodes = `queue.id, first.priority, first.seq, (extract(epoch 
  * Returns the text, for Citus, of a statement that reads the first ready job of each priority, always from the head of the
  * queue. Each node reads the ready jobs of the queues that it stores.
  *
- * @param given CTEs that precede the others, each followed by a comma
+ * @param ctes CTEs that precede the others, each followed by a comma
  */
-const headsOnNodes = (given = ''): string => `
-    with ${given}first as materialized (
+const headsOnNodes = (ctes = ''): string => `
+    with ${ctes}first as materialized (
       select distinct on (job.queue_id, job.priority) job.queue_id, job.priority, job.seq, job.ready_at
       from longshore.job
       where job.queue_id in (select queue_id from longshore.queue_node) and ($1::integer is null or job.queue_id = $1) and server_id is null

@@ -26,12 +26,12 @@ export class PostgresQuotas implements Quotas {
     caller: string,
     limits: QuotaLimits,
   ): Promise<void> {
-    const given = [kind, [...items]];
-    if ((await this.#database.query(selectComing, given)).length === 0) return;
+    const parameters = [kind, [...items]];
+    if ((await this.#database.query(selectComing, parameters)).length === 0) return;
     await this.#database.transaction(async (client) => {
       await client.query(lockCreations, [kind]);
       await client.query(deleteStaleCreations, [kind, admissionMs]);
-      const { rows: coming } = await client.query<{ item: string }>(selectComing, given);
+      const { rows: coming } = await client.query<{ item: string }>(selectComing, parameters);
       const { rows: counts } = await client.query<{ by_caller: number; total: number }>(countCreations, [
         kind,
         caller,

@@ -99,8 +99,8 @@ async function retriedParents(
   ]);
   for (const { id, state } of locked) if (state === null || state === ends.get(id)) unmet.delete(id);
   if (unmet.size === 0) return unmet;
-  const { rows: others } = await client.query<ParentRow>(findParents, [arrayOf([...unmet])]);
-  return new Set(others.filter(({ place }) => place !== null).map(({ id }) => id));
+  const { rows: parents } = await client.query<ParentRow>(findParents, [arrayOf([...unmet])]);
+  return new Set(parents.filter(({ place }) => place !== null).map(({ id }) => id));
 }
 
 async function resolveGroup(

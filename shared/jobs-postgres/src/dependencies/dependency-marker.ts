@@ -79,8 +79,8 @@ export class DependencyMarker {
       const gone = ended.map(({ place }) => place === null);
       await client.query(insertEnds, [arrayOf(ended.map(({ id }) => id)), states, gone]);
     }
-    const known = new Set([...marked, ...ended.map(({ id }) => id)]);
-    const done = dependencies.filter((dependency) => known.has(dependency.parent_id));
+    const settledIds = new Set([...marked, ...ended.map(({ id }) => id)]);
+    const done = dependencies.filter((dependency) => settledIds.has(dependency.parent_id));
     await client.query(markDependencies, [
       arrayOf(done.map((dependency) => dependency.parent_id)),
       arrayOf(done.map((dependency) => dependency.child_id)),

@@ -27,10 +27,10 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
 }
 
 /** Returns whether an object has these methods. */
-export function hasMethods(given: unknown, ...names: readonly string[]): boolean {
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   return (
-    ((typeof given === 'object' && given !== null) || typeof given === 'function') &&
-    names.every((name) => typeof Reflect.get(given, name) === 'function')
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    names.every((name) => typeof Reflect.get(value, name) === 'function')
   );
 }
 
@@ -41,9 +41,9 @@ export function hasMethods(given: unknown, ...names: readonly string[]): boolean
  * @param example code that provides a transaction of this library, for the error message
  * @throws {TypeError} if `isOpen` is `false`
  */
-export function requireOpen(given: unknown, isOpen: boolean, library: string, example: string): void {
+export function requireOpen(value: unknown, isOpen: boolean, library: string, example: string): void {
   if (isOpen) return;
-  const got = hasMethods(given) ? `This ${library} object` : `A value such as ${shown(given)}`;
+  const got = hasMethods(value) ? `This ${library} object` : `A value such as ${shown(value)}`;
   throw new TypeError(`${got} is not an open transaction: pass the one from ${example}`);
 }
 

@@ -90,8 +90,8 @@ export class BulkInsert {
    */
   async #noteGaps(client: Connection, { seq, priorities }: SeqRange): Promise<void> {
     if (seq === null) return;
-    for (const [queue, own] of priorities)
-      await client.query(recordGaps, [await this.#queues.idOf(queue), arrayOf([...own]), seq]);
+    for (const [queue, queuePriorities] of priorities)
+      await client.query(recordGaps, [await this.#queues.idOf(queue), arrayOf([...queuePriorities]), seq]);
   }
 }
 
@@ -107,9 +107,9 @@ class SeqRange {
   }
 
   add({ queue, priority }: NewJob): void {
-    const known = this.priorities.get(queue);
-    if (known === undefined) this.priorities.set(queue, new Set([priority]));
-    else known.add(priority);
+    const queuePriorities = this.priorities.get(queue);
+    if (queuePriorities === undefined) this.priorities.set(queue, new Set([priority]));
+    else queuePriorities.add(priority);
   }
 }
 
@@ -192,7 +192,7 @@ export function* insertsOf(
   groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
   { jobs, batch, visibility }: InsertOptions,
 ): Generator<Insert, void> {
-  let known: ReadonlySet<string> | undefined; // computed on demand, because bulk inserts rarely need it
+  let newParents: ReadonlySet<string> | undefined; // computed on demand, because bulk inserts rarely need it
   if (batch !== null) yield batchInsert(batch);
   for (const [queueId, group] of groups) {
     const independent = group.filter((job) => !waitsForParents(job));
@@ -201,10 +201,10 @@ export function* insertsOf(
     for (const chunk of chunks(independent.filter(({ due }) => due !== null)))
       yield waitingInsert(queueId, chunk);
     if (independent.length === group.length) continue;
-    known ??= knownParents(jobs, batch);
+    newParents ??= newParentsOf(jobs, batch);
     for (const chunk of chunks(group.filter(waitsForParents))) {
       yield awaitingInsert(queueId, chunk);
-      yield* dependenciesInserts(queueId, chunk, known);
+      yield* dependenciesInserts(queueId, chunk, newParents);
     }
   }
 }
@@ -227,8 +227,8 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
  * Returns the parents that need not be marked, because the outbox records their end anyway: the jobs of the same call
  * and the batch. Excludes an empty batch, because it has already ended.
  */
-function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
-  const known = new Set(jobs.map(({ id }) => id));
-  if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
-  return known;
+function newParentsOf(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
+  const newParentIds = new Set(jobs.map(({ id }) => id));
+  if (batch !== null && batch.jobs.length > 0) newParentIds.add(batch.id);
+  return newParentIds;
 }

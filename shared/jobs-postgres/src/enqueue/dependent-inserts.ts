@@ -121,28 +121,28 @@ interface Dependency {
 /**
  * Yields the statements that insert the dependencies of jobs of one queue on their parents. Builds each on demand.
  *
- * @param known parents that need not be marked, because the outbox records their end anyway
+ * @param newParents parents that need not be marked, because the outbox records their end anyway
  */
 export function* dependenciesInserts(
   queueId: number,
   jobs: readonly NewJob[],
-  known: ReadonlySet<string>,
+  newParents: ReadonlySet<string>,
 ): Generator<Insert, void> {
   let dependencies: Dependency[] = [];
   for (const { id, after } of jobs) {
     if (after === undefined || after === null) continue;
     for (const parent of after.parents) dependencies.push({ parent, child: id, when: after.when });
     if (dependencies.length < maxDependencies) continue;
-    yield dependenciesInsert(queueId, dependencies, known);
+    yield dependenciesInsert(queueId, dependencies, newParents);
     dependencies = [];
   }
-  if (dependencies.length > 0) yield dependenciesInsert(queueId, dependencies, known);
+  if (dependencies.length > 0) yield dependenciesInsert(queueId, dependencies, newParents);
 }
 
 function dependenciesInsert(
   queueId: number,
   dependencies: readonly Dependency[],
-  known: ReadonlySet<string>,
+  newParents: ReadonlySet<string>,
 ): Insert {
   return {
     statement: insertDependencies,
@@ -151,7 +151,7 @@ function dependenciesInsert(
       arrayOf(dependencies.map(({ child }) => child)),
       arrayOf(dependencies.map(() => queueId)),
       arrayOf(dependencies.map(({ when }) => when)),
-      arrayOf(dependencies.map(({ parent }) => (known.has(parent) ? 't' : 'f'))),
+      arrayOf(dependencies.map(({ parent }) => (newParents.has(parent) ? 't' : 'f'))),
     ],
   };
 }

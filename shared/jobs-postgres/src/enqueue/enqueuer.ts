@@ -84,11 +84,11 @@ export class PostgresEnqueuer implements Enqueuer {
     this.#notifier = notifier;
   }
 
-  async enqueue(given: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
-    const isSliced = Symbol.asyncIterator in given;
+  async enqueue(newJobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const isSliced = Symbol.asyncIterator in newJobs;
     if (isSliced && transaction === undefined && this.#database.options.disableGlobalLocks)
-      return this.#writeSlices(new ReplayableSlices(given));
-    const jobs = await collectJobs(given);
+      return this.#writeSlices(new ReplayableSlices(newJobs));
+    const jobs = await collectJobs(newJobs);
     for (const job of jobs) checkNewJob(job);
     const [first] = jobs;
     if (first !== undefined && jobs.length === 1 && transaction === undefined)
@@ -301,7 +301,7 @@ export class PostgresEnqueuer implements Enqueuer {
       return createdAtOf(rows);
     }
     const rows = await this.#database.queryAndThen(insert, notification);
-    for (const each of notifications) this.#notifier.notifyLocally(each);
+    for (const notification of notifications) this.#notifier.notifyLocally(notification);
     return createdAtOf(rows);
   }
 }

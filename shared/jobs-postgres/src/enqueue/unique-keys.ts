@@ -105,9 +105,9 @@ export class UniqueKeys {
     } catch (error) {
       if (!(error instanceof KeyHeldError)) throw error;
       const { holderId } = error;
-      const own = jobs.find(({ id }) => id === holderId);
-      const row = own === undefined ? await findRowOn(run, holderId) : undefined;
-      throw error.toCaller(own?.queue ?? (row && (await this.#queues.nameOf(row.queue_id))));
+      const newHolder = jobs.find(({ id }) => id === holderId);
+      const row = newHolder === undefined ? await findRowOn(run, holderId) : undefined;
+      throw error.toCaller(newHolder?.queue ?? (row && (await this.#queues.nameOf(row.queue_id))));
     }
   }
 
@@ -128,8 +128,9 @@ export class UniqueKeys {
       const rows = (await run(lockUnique, columns(queueId, [...wanted.values()]))) as KeyRow[];
       for (const row of rows) {
         const name = keyName(queue, { namespace: row.namespace, key: row.key });
-        const own = wanted.get(name);
-        if (own !== undefined) locked.set(name, { wanted: own, row, fresh: row.job_id === own.jobId });
+        const wantedKey = wanted.get(name);
+        if (wantedKey !== undefined)
+          locked.set(name, { wanted: wantedKey, row, fresh: row.job_id === wantedKey.jobId });
       }
     }
     return locked;
@@ -219,9 +220,9 @@ export class UniqueKeys {
 
 function holderOf(locked: LockedKey | undefined, places: HolderPlaces): KeyHolder | null {
   if (locked === undefined || locked.fresh || locked.row.expired) return null;
-  const { job_id: jobId, states: held, fingerprint } = locked.row;
+  const { job_id: jobId, states: heldStates, fingerprint } = locked.row;
   const state = places.get(jobId)?.state ?? null;
-  if (held !== null && (state === null || !held.includes(state))) return null;
+  if (heldStates !== null && (state === null || !heldStates.includes(state))) return null;
   return { jobId, state, fingerprint };
 }
 

@@ -15,8 +15,8 @@ export const jobNumbers = (source: string): string => drawn('job_number', 'job_s
 /** Returns a CTE with an array of outbox ids, one for each row of `source`. */
 export const outboxNumbers = (source: string): string => drawn('outbox_number', 'outbox_id_seq', source);
 
-/** Returns SQL for the element at index `place` (from 1) of {@link outboxNumbers}. */
-export const numberOf = (place: string): string => `((select all_of from outbox_number)::bigint[])[${place}]`;
+/** Returns SQL for the element at `index` (from 1) of {@link outboxNumbers}. */
+export const numberOf = (index: string): string => `((select all_of from outbox_number)::bigint[])[${index}]`;
 
-/** Returns SQL for the element at index `place` (from 1) of {@link jobNumbers}. */
-export const seqOf = (place: string): string => `((select all_of from job_number)::bigint[])[${place}]`;
+/** Returns SQL for the element at `index` (from 1) of {@link jobNumbers}. */
+export const seqOf = (index: string): string => `((select all_of from job_number)::bigint[])[${index}]`;

@@ -235,7 +235,9 @@ const withoutEscapes = `case when strpos(json.text, E'\\\\') = 0 then json.text 
 
 function quoted(text: string): string {
   const hex = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  const escaped = Array.from(text, (each) => (each < ' ' || `'\\`.includes(each) ? hex(each) : each));
+  const escaped = Array.from(text, (character) =>
+    character < ' ' || `'\\`.includes(character) ? hex(character) : character,
+  );
   return `E'${escaped.join('')}'`;
 }
 

@@ -37,18 +37,19 @@ const columns = `id, queue_id, state, name, priority, error, attempt, max_attemp
 /** Returns the select list for a list of jobs. Large documents that are left out are not read from the TOAST table. */
 export function listedColumns(alias: string, documents: ListedDocuments): string {
   if (documents === 'all') return `${alias}.*`;
-  const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
-  if (documents === 'none') return [...others, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
+  const otherColumns = columns.split(',').map((column) => `${alias}.${column.trim()}`);
+  if (documents === 'none')
+    return [...otherColumns, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
   if (documents === 'brief') {
     // Checks the stored size first, so that only documents with a small stored size are decompressed.
     const isShort = `pg_column_size(${alias}.args) <= ${maxBriefBytes} and octet_length(${alias}.args::text) <= ${maxBriefBytes}`;
     const args = `case when ${isShort} then ${alias}.args end as args`;
-    return [...others, args, `not (${isShort}) as args_left_out`, 'null::jsonb as result'].join(', ');
+    return [...otherColumns, args, `not (${isShort}) as args_left_out`, 'null::jsonb as result'].join(', ');
   }
   const isLarge = (column: string): string =>
     `coalesce(pg_column_compression(${alias}.${column}) is not null or pg_column_size(${alias}.${column}) > ${maxBytes}, false)`;
   return [
-    ...others,
+    ...otherColumns,
     ...['args', 'result'].flatMap((column) => [
       `case when not ${isLarge(column)} then ${alias}.${column} end as ${column}`,
       `${isLarge(column)} as ${column}_left_out`,

@@ -136,11 +136,11 @@ export function pastAttemptsOf({ past_attempts: past }: Pick<JobRow, 'past_attem
 /** The id shown in place of an unknown server. */
 const unknownServerId = '00000000-0000-0000-0000-000000000000';
 
-function readPastAttempt(past: Record<string, unknown>, place: number): PastAttempt {
+function readPastAttempt(past: Record<string, unknown>, index: number): PastAttempt {
   const { attempt, outcome, serverId, startedAt, finishedAt, runAt, readyAt, error } = past;
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   return {
-    attempt: Number.isInteger(attempt) ? (attempt as number) : place + 1,
+    attempt: Number.isInteger(attempt) ? (attempt as number) : index + 1,
     outcome: outcome === 'lost' || outcome === 'cancelled' ? outcome : 'failed',
     serverId: text(serverId) ?? unknownServerId,
     startedAt: text(startedAt) ?? '',

@@ -52,9 +52,9 @@ export class QueueSweep {
     limit?: number,
     bounds: readonly unknown[] = [],
   ): Promise<Row[]> {
-    const place = `${moving.role} ${queueId}`;
-    if ((this.#isolatedUntil.get(place) ?? 0) <= performance.now()) {
-      this.#isolatedUntil.delete(place);
+    const key = `${moving.role} ${queueId}`;
+    if ((this.#isolatedUntil.get(key) ?? 0) <= performance.now()) {
+      this.#isolatedUntil.delete(key);
       try {
         const values = limit === undefined ? [queueId] : [queueId, limit, ...bounds];
         // Runs in an explicit transaction, so that an error arrives only after the locks have been released. For a
@@ -66,7 +66,7 @@ export class QueueSweep {
         });
       } catch (error) {
         if (!isOfData(error)) throw error;
-        this.#isolatedUntil.set(place, performance.now() + isolationMs);
+        this.#isolatedUntil.set(key, performance.now() + isolationMs);
       }
     }
     return this.#moveIsolated<Row>(moving, queueId, limit ?? maxIsolated, bounds);

@@ -96,9 +96,9 @@ export class Notifier {
   takeStatement(notifications: readonly Notification[]): Sending | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
       return null;
-    const sent = notifications.filter((each) => each.kind === 'ready');
+    const sent = notifications.filter((notification) => notification.kind === 'ready');
     if (sent.length < notifications.length || sent.length === 0) return null;
-    for (const each of sent) this.#add(each);
+    for (const notification of sent) this.#add(notification);
     return this.#drainPending();
   }
 

@@ -136,8 +136,8 @@ export class QueueIdCache implements QueueIds {
    * @throws {TooManyQueuesError} if a new queue would exceed the limit
    */
   async idOf(name: string): Promise<number> {
-    const known = this.#ids.get(name);
-    if (known !== undefined) return known;
+    const cachedId = this.#ids.get(name);
+    if (cachedId !== undefined) return cachedId;
     const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [
       name,
       Math.min(this.#maxQueues, maxInteger),
@@ -149,12 +149,12 @@ export class QueueIdCache implements QueueIds {
   }
 
   async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
-    const known = this.#priorities.get(queueId) ?? new Set([0]);
-    const others = new Set<number>();
-    for (const { priority } of jobs) if (!known.has(priority)) others.add(priority);
-    if (others.size === 0) return;
-    await this.#database.query(addPriorities, [queueId, arrayOf([...others])]);
-    this.#priorities.set(queueId, new Set([...known, ...others]));
+    const cachedPriorities = this.#priorities.get(queueId) ?? new Set([0]);
+    const newPriorities = new Set<number>();
+    for (const { priority } of jobs) if (!cachedPriorities.has(priority)) newPriorities.add(priority);
+    if (newPriorities.size === 0) return;
+    await this.#database.query(addPriorities, [queueId, arrayOf([...newPriorities])]);
+    this.#priorities.set(queueId, new Set([...cachedPriorities, ...newPriorities]));
   }
 
   async idsOf(names: readonly string[]): Promise<number[]> {
@@ -240,8 +240,8 @@ class QueueIdsWithin implements QueueIds {
   }
 
   async idOf(name: string): Promise<number> {
-    const [known] = await this.idsOf([name]);
-    if (known !== undefined) return known;
+    const [existingId] = await this.idsOf([name]);
+    if (existingId !== undefined) return existingId;
     const [row] = (await this.#run(makeQueue, [name, this.#maxQueues])) as readonly { id: number | null }[];
     const id = row?.id ?? null;
     if (id === null) throw new TooManyQueuesError(name, this.#maxQueues);
@@ -267,10 +267,10 @@ class QueueIdsWithin implements QueueIds {
   }
 
   async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
-    const known = this.#cached.prioritiesOf(queueId) ?? new Set([0]);
-    const others = new Set<number>();
-    for (const { priority } of jobs) if (!known.has(priority)) others.add(priority);
-    if (others.size > 0) await this.#run(addPriorities, [queueId, arrayOf([...others])]);
+    const cachedPriorities = this.#cached.prioritiesOf(queueId) ?? new Set([0]);
+    const newPriorities = new Set<number>();
+    for (const { priority } of jobs) if (!cachedPriorities.has(priority)) newPriorities.add(priority);
+    if (newPriorities.size > 0) await this.#run(addPriorities, [queueId, arrayOf([...newPriorities])]);
   }
 
   async #load(statement: Statement, values: unknown[]): Promise<void> {

@@ -104,9 +104,9 @@ function rangeOf(
 ): { bounds: string; max: string } {
   const { finished } = conditionsOf(filter, bind);
   const queues = queueIds === undefined ? [] : [oneOf('queue_id', queueIds, 'integer', bind)];
-  const place = after === undefined ? [] : [before(bind(after.id), bind(after.failedAt))];
+  const bound = after === undefined ? [] : [before(bind(after.id), bind(after.failedAt))];
   return {
-    bounds: all([existingDays(now), ...finished, ...queues, ...place]),
+    bounds: all([existingDays(now), ...finished, ...queues, ...bound]),
     max: `${bind(maxExamined)}::bigint`,
   };
 }

@@ -125,15 +125,15 @@ export class PostgresFeed implements JobFeed {
 
   /** Returns the parameters $5 to $9 of the statements. */
   async #valuesOf({ queue, name, tag, batchId, recurringJobId }: FeedFilter): Promise<unknown[]> {
-    const given = <Value>(values: readonly Value[] | undefined): readonly Value[] | null =>
+    const nullIfEmpty = <Value>(values: readonly Value[] | undefined): readonly Value[] | null =>
       values === undefined || values.length === 0 ? null : values;
-    const queues = given(queue);
+    const queues = nullIfEmpty(queue);
     return [
       queues && (await this.#queues.idsOf(queues)),
-      given(name),
-      given(tag),
-      given(batchId),
-      given(recurringJobId),
+      nullIfEmpty(name),
+      nullIfEmpty(tag),
+      nullIfEmpty(batchId),
+      nullIfEmpty(recurringJobId),
     ];
   }
 

@@ -181,24 +181,24 @@ export class PostgresJobReader implements JobReader {
 
   async listLatestFailed({ queue, after, limit }: LatestFailedQuery): Promise<BriefJob[]> {
     if (after !== undefined && !isId(after.id)) return [];
-    const place = after === undefined ? [] : [after.id, after.failedAt];
+    const bounds = after === undefined ? [] : [after.id, after.failedAt];
     if (queue === undefined) {
       const all = after === undefined ? selectLatestFailed : selectEarlierFailed;
-      return this.#toBriefJobs(await this.#database.query<ListedRow>(all, [limit, ...place]));
+      return this.#toBriefJobs(await this.#database.query<ListedRow>(all, [limit, ...bounds]));
     }
     const [queueId] = await this.#queues.idsOf([queue]);
     if (queueId === undefined) return [];
     const ofQueue = after === undefined ? selectLatestFailedOf : selectEarlierFailedOf;
-    return this.#toBriefJobs(await this.#database.query<ListedRow>(ofQueue, [limit, queueId, ...place]));
+    return this.#toBriefJobs(await this.#database.query<ListedRow>(ofQueue, [limit, queueId, ...bounds]));
   }
 
   async searchFailed({ filter, after, limit, maxExamined: max }: FailureSearchQuery): Promise<FoundFailures> {
     const queueIds = await this.queueIds(filter);
     if ((after !== undefined && !isId(after.id)) || queueIds?.length === 0) return { jobs: [], last: null };
-    const place = after === undefined ? {} : { after };
+    const bound = after === undefined ? {} : { after };
     const now = await this.#clock.fresh();
     const { distribution } = this.#database.options;
-    const search = { filter, queueIds, limit, maxExamined: max, now, distribution, ...place };
+    const search = { filter, queueIds, limit, maxExamined: max, now, distribution, ...bound };
     const query = searchFailures(search);
     const jobs = await this.#toBriefJobs(await this.#searches.query<ListedRow>(query, query.values));
     if (jobs.length === limit) return { jobs, last: null };
@@ -277,9 +277,12 @@ export class PostgresJobReader implements JobReader {
   }
 
   async countSkipped(ids: readonly string[]): Promise<JobCount> {
-    const known = ids.filter(isId);
-    if (known.length === 0) return countOf(0);
-    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [arrayOf(known), maxSkipped + 1]);
+    const jobIds = ids.filter(isId);
+    if (jobIds.length === 0) return countOf(0);
+    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [
+      arrayOf(jobIds),
+      maxSkipped + 1,
+    ]);
     const jobs = rows[0]?.jobs ?? 0;
     return { count: Math.min(jobs, maxSkipped), exact: jobs <= maxSkipped };
   }

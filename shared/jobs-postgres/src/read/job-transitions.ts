@@ -76,8 +76,8 @@ export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[], l
     const ended = finished === null ? run : {};
     step(to, endedBy.reason, endedBy.at, { ...ended, runAt: next, error: endedBy.error });
   }
-  const [created, ...others] = steps;
-  return created === undefined ? [] : [{ ...created, number: 1 }, ...others.slice(-(limit - 1))];
+  const [created, ...laterTransitions] = steps;
+  return created === undefined ? [] : [{ ...created, number: 1 }, ...laterTransitions.slice(-(limit - 1))];
 }
 
 function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
@@ -99,8 +99,8 @@ function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
     }),
   ]
     .toSorted((left, right) => timeOf(left.period) - timeOf(right.period))
-    .flatMap(({ isListed, omitted, period }, place) =>
-      isListed ? [{ ...period, place: place + omitted }] : [],
+    .flatMap(({ isListed, omitted, period }, index) =>
+      isListed ? [{ ...period, place: index + omitted }] : [],
     );
   const finished =
     isFinished(row.state) && row.finished_at !== null

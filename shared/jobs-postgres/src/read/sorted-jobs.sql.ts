@@ -166,13 +166,13 @@ function byCreation(state: UnfinishedState, { search, request, page }: Scan): st
   const isDown = (order[1]?.descending ?? false) !== reversed;
   const [value, id] = after ?? [];
   const isOver = after !== undefined && value !== null && reversed; // the jobs without a value come first
-  const place = value === null ? [`id ${isDown ? '<' : '>'} ${search.bind(id)}::uuid`] : [];
+  const bounds = value === null ? [`id ${isDown ? '<' : '>'} ${search.bind(id)}::uuid`] : [];
   return searchUnfinished(state, {
     ...search,
     newestFirst: isDown,
     order: `order by id ${isDown ? 'desc' : 'asc'}`,
     limit: page,
-    after: isOver ? ['false'] : place,
+    after: isOver ? ['false'] : bounds,
   });
 }
 
@@ -188,8 +188,8 @@ function newestOf(state: UnfinishedState, { search }: Scan): string {
     ...conditions.error(lastError),
   ];
   const queues = `${bind(holding(state).ids)}::integer[]`;
-  const read = (table: LiveTable, own: readonly string[]): string => {
-    const wanted = all(['queue_id = queue.id', ...own, ...contents]);
+  const read = (table: LiveTable, tableConditions: readonly string[]): string => {
+    const wanted = all(['queue_id = queue.id', ...tableConditions, ...contents]);
     const columns = table === 'job' ? ready(stateIn.job) : columnsIn[table];
     return eachQueue(
       `select ${columns} from longshore.${table} where ${wanted} ${order} limit ${share}`,

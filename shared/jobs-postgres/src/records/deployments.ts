@@ -24,8 +24,8 @@ export class PostgresDeployments implements Deployments {
     this.#ids = new IdSource(clock);
   }
 
-  async record(given: NewDeployment, options: ActionOptions<Deployment> = {}): Promise<Deployment> {
-    const { id = this.#ids.newId(), version, at, note } = checkDeployment(given);
+  async record(newDeployment: NewDeployment, options: ActionOptions<Deployment> = {}): Promise<Deployment> {
+    const { id = this.#ids.newId(), version, at, note } = checkDeployment(newDeployment);
     const values = [id, version, at ?? null, note ?? null];
     return inTransaction(this.#database, options, async (run, record) => {
       const [deployment] = (await run(insertDeployment, values)) as readonly Deployment[];

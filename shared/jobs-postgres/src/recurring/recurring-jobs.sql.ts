@@ -218,11 +218,11 @@ export const lockDueRecurring = prepared(
 );
 
 /**
- * @param given CTEs
+ * @param ctes a `with` clause; may be empty
  * @param isOver SQL condition on a recurring job: its last job has ended
  */
-function lockDue(given: string, isOver: string): string {
-  return `${given}
+function lockDue(ctes: string, isOver: string): string {
+  return `${ctes}
     select *, args::text as args_text, now() as now from longshore.recurring_job
     where next_due_at <= now() and ${isNotSetAside} and (overlap <> 'wait' or ${isOver})
     order by next_due_at limit $1

@@ -13,10 +13,10 @@ export interface Query extends Statement {
  * rejects unused parameters.
  */
 export function queryOf(text: string, values: readonly unknown[]): Query {
-  const places = [...new Set(text.match(/\$\d+/g))];
-  const kept = places.map((place) => values[Number(place.slice(1)) - 1]);
-  const place = (old: string): string => `$${places.indexOf(old) + 1}`;
-  return { ...unnamed(text.replaceAll(/\$\d+/g, place)), values: kept };
+  const parameters = [...new Set(text.match(/\$\d+/g))];
+  const kept = parameters.map((parameter) => values[Number(parameter.slice(1)) - 1]);
+  const renumbered = (old: string): string => `$${parameters.indexOf(old) + 1}`;
+  return { ...unnamed(text.replaceAll(/\$\d+/g, renumbered)), values: kept };
 }
 
 /** A query that returns no rows. */

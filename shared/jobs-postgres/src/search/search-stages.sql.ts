@@ -153,13 +153,18 @@ export function needsRows(filter: JobFilter): boolean {
  * Returns the `from` clause, without the word `from`, and the `where` clause for the matching rows of a table in all
  * searched queues.
  */
-function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: QueueSearch): string {
+function rowsOf(
+  table: string,
+  tableConditions: readonly string[],
+  search: JobSearch,
+  lines: QueueSearch,
+): string {
   const { queues, bounds, contents, maxRows, ofQueue } = lines;
-  const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
+  const within = all([...tableConditions, `queue_id = any(${queues})`, ...bounds]);
   if (maxRows !== null)
     return `(select * from longshore.${table} where ${within} limit ${maxRows}) as looked_at where ${all(contents)}`;
   if (isText(search.filter))
-    return `(${nearestRows(table, [...own, ...bounds], { ...search, queues, ofQueue })}) as near where ${all(contents)}`;
+    return `(${nearestRows(table, [...tableConditions, ...bounds], { ...search, queues, ofQueue })}) as near where ${all(contents)}`;
   return `longshore.${table} where ${within} and ${all(contents)}`;
 }
 

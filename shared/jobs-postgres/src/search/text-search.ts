@@ -52,8 +52,8 @@ export class TextSearch {
     ...query
   }: JobSearchQuery): Promise<JobSearchPage> {
     const { limit, maxBytes, documents = true, signal } = query;
-    const { q, ...others } = filter;
-    const scope = await this.#scopeOf(others);
+    const { q, ...exactFilter } = filter;
+    const scope = await this.#scopeOf(exactFilter);
     const words = wordsOf(q);
     const spelt = await spellingsInSlices(
       words,
@@ -114,8 +114,8 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
   const occurs = words.map(occurring);
   const typos = words.map((spellings) => {
     const counts = [...new Set(spellings.map((spelling) => spelling.typos))];
-    const [last = 0, ...others] = counts.toReversed();
-    const cases = others
+    const [last = 0, ...otherCounts] = counts.toReversed();
+    const cases = otherCounts
       .toReversed()
       .map((count) => `when ${occurring(spellings.filter((one) => one.typos === count))} then ${count}`);
     return cases.length === 0 ? String(last) : `case ${cases.join(' ')} else ${last} end`;
@@ -234,8 +234,8 @@ function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): st
     ];
   }
   const lines = { queues, order, distribution, ofQueue: rowsOfQueue(holding(state)) };
-  const newestIn = (table: string, own: readonly string[] = []): string =>
-    nearestRows(table, [...own, ...conditions.ids], lines);
+  const newestIn = (table: string, tableConditions: readonly string[] = []): string =>
+    nearestRows(table, [...tableConditions, ...conditions.ids], lines);
   if (state === 'scheduled') return [newestIn('job_scheduled')];
   if (state === 'awaiting') return [newestIn('job_awaiting')];
   return [newestIn('job', ['server_id is null']), newestIn('job_blocked')];
