@@ -2,7 +2,6 @@ import type { Batch } from '@longshore/jobs';
 import { batchOperations, type OperableStorage } from '@longshore/jobs/operations';
 import {
   type BatchFilter,
-  batchState,
   type BatchState,
   batchStates,
   bounds,
@@ -213,7 +212,6 @@ const batchTimes = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedB
 function toBatchItem(batch: Batch): Item {
   return {
     ...batch,
-    state: batchState(batch),
     createdAt: createdAtOf(batch),
     finishedAt: toTime(batch.finishedAt),
   };

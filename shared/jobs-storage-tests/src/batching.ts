@@ -92,7 +92,14 @@ export function batching(fixture: Fixture): void {
   it('counts the jobs of a batch by final state', async () => {
     const { batch } = await run(5, ['done', 'done', 'failed', 'cancelled']);
     const found = await find(batch);
-    expect(found).to.deep.include({ name: 'nightly', total: 5, done: 2, failed: 1, cancelled: 1 });
+    expect(found).to.deep.include({
+      name: 'nightly',
+      total: 5,
+      done: 2,
+      failed: 1,
+      cancelled: 1,
+      state: 'processing',
+    });
     expect(found).to.deep.include({ percent: 80, finishedAt: null, callbackId: batch.callback.id });
   });
 

@@ -39,11 +39,10 @@ export * from './job/argument-check.js';
 export {
   type BatchCounts,
   type BatchState,
-  batchState,
   batchStates,
   endOf,
   type NewBatch,
-  percentOf,
+  progressOf,
 } from './job/batch.js';
 export {
   type After,

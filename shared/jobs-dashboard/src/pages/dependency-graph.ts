@@ -75,8 +75,8 @@ class GraphReader implements DependencyGraph {
   }
 
   async read(start: Job | Batch): Promise<void> {
-    if ('state' in start) this.#addJob(start);
-    else this.#addBatch(start);
+    if ('total' in start) this.#addBatch(start);
+    else this.#addJob(start);
     let below = [start.id];
     if ('batchId' in start && start.batchId !== null) {
       const batch = await this.#reader.batches.find(start.batchId);

@@ -1,5 +1,5 @@
 import type { Batch, ContinuationCondition } from '@longshore/jobs';
-import { percentOf } from '@longshore/jobs/storage';
+import { progressOf } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { notYetRequested, type Place, placeTables } from '../jobs/job-moves.sql.js';
 
@@ -24,7 +24,7 @@ export function toBatch(row: BatchRow): Batch {
     finished_at: finishedAt,
     ...counts
   } = row;
-  return { ...counts, percent: percentOf(counts), callbackId, callbackWhen, createdAt, finishedAt };
+  return { ...counts, ...progressOf(counts), callbackId, callbackWhen, createdAt, finishedAt };
 }
 
 const columns =

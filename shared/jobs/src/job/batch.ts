@@ -6,6 +6,8 @@ import type { FinishedState } from './state.js';
 export interface Batch {
   /** UUIDv7. */
   id: string;
+  /** `processing` until all jobs have finished; then that of the worst job: failed before cancelled before done. */
+  state: BatchState;
   /** For display; `null` if the batch has no name. */
   name: string | null;
   /** Number of jobs in the batch, not including the callback. */
@@ -43,9 +45,11 @@ export const batchStates = ['processing', 'done', 'failed', 'cancelled'] as cons
 
 export type BatchState = (typeof batchStates)[number];
 
-/** Returns the percentage of finished jobs, rounded down; 100 for an empty batch. */
-export function percentOf({ total, done, failed, cancelled }: BatchCounts): number {
-  return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
+/** Returns the state of a batch and the percentage of its finished jobs: rounded down, 100 for an empty batch. */
+export function progressOf(counts: BatchCounts): Pick<Batch, 'state' | 'percent'> {
+  const { total, done, failed, cancelled } = counts;
+  const percent = total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
+  return { state: endOf(counts) ?? 'processing', percent };
 }
 
 /**
@@ -56,8 +60,4 @@ export function endOf({ total, done, failed, cancelled }: BatchCounts): Finished
   if (done + failed + cancelled < total) return null;
   if (failed > 0) return 'failed';
   return cancelled > 0 ? 'cancelled' : 'done';
-}
-
-export function batchState(counts: BatchCounts): BatchState {
-  return endOf(counts) ?? 'processing';
 }

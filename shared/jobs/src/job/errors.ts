@@ -97,6 +97,8 @@ export class InvalidArgumentsError extends TypeError {
   }
 
   override readonly name = 'InvalidArgumentsError';
+  /** The status with which HTTP frameworks answer it: Express and Fastify read this property of errors. */
+  readonly statusCode = 422;
   readonly problems: readonly ArgumentProblem[];
 
   constructor(problems: readonly ArgumentProblem[]) {

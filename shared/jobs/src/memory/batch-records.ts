@@ -1,4 +1,4 @@
-import { type Batch, batchState, endOf, type NewBatch, percentOf } from '../job/batch.js';
+import { type Batch, endOf, type NewBatch, progressOf } from '../job/batch.js';
 import type { FinishedState } from '../job/state.js';
 import { firstIdOf } from '../job/id.js';
 import type { BatchFilter, BatchListQuery } from '../storage/batches.js';
@@ -14,7 +14,7 @@ export class BatchRecords {
       id,
       name,
       ...counts,
-      percent: percentOf(counts),
+      ...progressOf(counts),
       callbackId: callback?.id ?? null,
       callbackWhen: callback?.after?.when ?? null,
       createdAt: now,
@@ -35,7 +35,7 @@ export class BatchRecords {
     const isFinishTimed = finishedAfter !== undefined || finishedBefore !== undefined;
     return [...this.#batches.values()].filter(
       (batch) =>
-        (state.length === 0 || state.includes(batchState(batch))) &&
+        (state.length === 0 || state.includes(batch.state)) &&
         (name.length === 0 || (batch.name !== null && name.includes(batch.name))) &&
         (first === undefined || batch.id >= first) &&
         (next === undefined || batch.id < next) &&
@@ -87,7 +87,7 @@ export class BatchRecords {
     const batch = this.#batches.get(id);
     if (batch === undefined) return null;
     batch[state] += jobs;
-    batch.percent = percentOf(batch);
+    Object.assign(batch, progressOf(batch));
     const end = endOf(batch);
     batch.finishedAt = end === null ? null : now;
     return end;
