@@ -88,6 +88,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
     columns: [
       'id',
       'name',
+      'state',
       'total',
       'done',
       'failed',
