@@ -80,7 +80,7 @@ const writes: Readonly<Record<string, readonly unknown[]>> = {
   'release-awaiting': [2, [awaiting]],
   'edit-job_scheduled': [2, [scheduled], ...edit],
   'edit-job_awaiting': [2, [awaiting], ...edit],
-  'move-related-rows': [2, [running], [1], '2026-11-20T12:00:00Z'],
+  'change-queue-related-rows': [2, [running], [1], '2026-11-20T12:00:00Z'],
   'replace-jobs': [
     2,
     [blocked, scheduled, awaiting],

@@ -83,7 +83,7 @@ describe('Few ready jobs', () => {
   };
 
   it('are offered to a server that can run them', async () => {
-    const id = await register({ silent: '4 seconds' });
+    const id = await register();
     await client.enqueue(work);
     expect(await first()).to.equal(`offer:${queueDigest('work')}:1:${id}`);
   });
