@@ -4,8 +4,7 @@ import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { Notifier } from '../notifications/notifier.js';
 import type { Statement } from '../connection/statement.js';
-import { CommitHorizon, longMs, maxXidDelayMs } from './commit-horizon.js';
-import { parseSnapshot } from './snapshot.js';
+import { CommitHorizon, longMs, maxXidDelayMs, parseSnapshot } from './commit-horizon.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
 import {
   commitMark,

@@ -1,4 +1,4 @@
-import { parseSnapshot } from '../claim/snapshot.js';
+import { parseSnapshot } from '../claim/commit-horizon.js';
 
 /** A Postgres timestamp as text, with microseconds; `-infinity` is the earliest. */
 export type Timestamp = string;

@@ -40,7 +40,7 @@ export type BatchControlResult =
  * Returns the result of cancelling a batch.
  *
  * @param batch the batch before the change; `undefined` if it does not exist
- * @param changed whether any of its jobs was cancelled or is to be cancelled
+ * @param changed whether there was a job left to cancel
  */
 export function batchControlResult(batch: Batch | undefined, changed: boolean): BatchControlResult {
   if (batch === undefined) return { outcome: 'unknown' };

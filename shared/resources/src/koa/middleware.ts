@@ -162,7 +162,7 @@ const minBytes = 1024;
 
 type Encoding = 'br' | 'gzip';
 
-/** Returns how a body is to be compressed; undefined if it is too small, or the caller does not accept it compressed. */
+/** Returns the encoding in which to send a body; undefined if it is small, or the caller accepts no compression. */
 function encodingOf(text: string, acceptEncoding: string): Encoding | undefined {
   if (acceptEncoding === '' || Buffer.byteLength(text) < minBytes) return undefined;
   const encoding = smallestEncoding(acceptEncoding);
