@@ -14,7 +14,7 @@ describe('an api in production', () => {
 
   before(async () => {
     postgres = await startPostgres();
-    const environment = { DATABASE_URL: postgres.url, NODE_ENV: 'production' };
+    const environment = { DATABASE_URL: postgres.url, NODE_ENV: 'production', LONGSHORE_TEST_JOB: 'true' };
     // Creates the key in an empty database, as an operator does before the first start.
     const created = run(
       'services/api/dist/main.js',

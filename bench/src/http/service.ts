@@ -27,6 +27,7 @@ export async function startService(program: string, env: Record<string, string>)
     env: {
       ...process.env,
       NODE_ENV: 'production',
+      LONGSHORE_TEST_JOB: 'true',
       API_AUTH: 'none',
       LOG_LEVEL: 'warn',
       API_MAX_LISTENERS: '100000',

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import Router from '@koa/router';
-import { type EnqueueMiddleware, JobClient, JobEvents } from '@longshore/jobs';
+import { type EnqueueMiddleware, JobEvents } from '@longshore/jobs';
 import { isTraceparent } from '@longshore/jobs/storage';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
@@ -14,7 +14,6 @@ import {
   type RunningService,
   startService,
   storageHealth,
-  testJob,
   whenAvailable,
 } from '@longshore/service';
 import type Koa from 'koa';
@@ -44,11 +43,13 @@ async function start(
   const stored = createStorage(config);
   const { jobs: storage, application: database } = stored;
   onRelease(() => Promise.all([storage.close(), database.close()]));
-  const application = await loadApplication(config.LONGSHORE_APP, {
+  const application = await loadApplication(config, {
+    storage,
     database: database.pool,
-    directory: config.WORKER_RESULTS_DIR,
+    logger,
+    clientMiddleware: [traceJobs],
   });
-  const client = new JobClient(storage, { middleware: [traceJobs] });
+  onRelease(() => application.stop());
   const events = new JobEvents(storage, { logger });
   const inOneProcess = stored.kind === 'memory';
   const keys = inOneProcess
@@ -66,8 +67,11 @@ async function start(
   const app = createServiceApp(config, logger);
   app.use(outages.middleware);
   app.use(traceRequests);
-  app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
-  useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
+  app.use(resourceApi({ storage: stored, events, application, access, config, logger }));
+  const routers = application.hasTestJob
+    ? [health.routes, testRoute(application.client, access, config)]
+    : [health.routes];
+  useOpenRoutes(app, routers, config.API_PATH_PREFIX);
   const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
   // Imported only if it is shown, because loading the dashboard takes a while, and most APIs do not show it.
   const dashboard = showsDashboard ? await import('./embedded-dashboard.js') : null;
@@ -88,14 +92,13 @@ async function start(
 
   const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
   await available(() => storage.open());
-  const queues = [testJob, ...application.handlers.map(({ definition }) => definition)].map(
-    ({ queue }) => queue,
-  );
+  const queues = application.handlers.map(({ definition }) => definition.queue);
   await available(() => storage.quotas.defineQueues([...new Set(queues)]));
   const { tables } = application;
   if (!inOneProcess) await available(() => database.migrate(apiTables(config).migrations));
   if (tables !== undefined) await available(() => database.migrate(tables.migrations));
   if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
+  await application.start();
   if (server !== null) health.runs(server);
   if (server !== null) await available(() => server.start());
   health.opened();

@@ -96,7 +96,7 @@ interface Migrated {
  * @throws {ConfigError} if no database is configured, or the application cannot be loaded
  */
 export function migrateAll(config: ApiConfig, logger: Logger): Promise<null> {
-  return withMigrated(config, async ({ jobs, database, tables, application }) => {
+  return withMigrated(config, logger, async ({ jobs, database, tables, application }) => {
     await jobs.open();
     for (const migrations of tables) await database.migrate(migrations);
     logger.info({ application }, 'migrated');
@@ -110,7 +110,7 @@ export function migrateAll(config: ApiConfig, logger: Logger): Promise<null> {
  * @throws {ConfigError} like {@link migrateAll}
  */
 export function checkMigrations(config: ApiConfig, logger: Logger): Promise<null> {
-  return withMigrated(config, async ({ jobs, database, tables, application }) => {
+  return withMigrated(config, logger, async ({ jobs, database, tables, application }) => {
     const pending = (await jobs.pendingMigrations()).map((name) => `${config.DATABASE_SCHEMA}/${name}`);
     for (const migrations of tables)
       for (const name of await database.pendingMigrations(migrations))
@@ -123,16 +123,21 @@ export function checkMigrations(config: ApiConfig, logger: Logger): Promise<null
   });
 }
 
-async function withMigrated(config: ApiConfig, work: (migrated: Migrated) => Promise<void>): Promise<null> {
+async function withMigrated(
+  config: ApiConfig,
+  logger: Logger,
+  work: (migrated: Migrated) => Promise<void>,
+): Promise<null> {
   if (config.API_STORAGE === 'memory' || config.DATABASE_URL === undefined)
     throw new ConfigError('Set DATABASE_URL to migrate a database');
   const options = databaseOptions({ ...config, DATABASE_URL: config.DATABASE_URL }, 'api');
   const jobs = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
   try {
-    const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
+    const { name, tables } = await loadApplication(config, {
+      storage: jobs,
       database: database.pool,
-      directory: config.WORKER_RESULTS_DIR,
+      logger,
     });
     const api = apiTables(config).migrations;
     await work({
@@ -163,9 +168,10 @@ export async function seedTables(config: ApiConfig, logger: Logger): Promise<nul
     throw new ConfigError('Rows in memory are lost when the process ends: set DATABASE_URL to seed');
   const { application: database } = storage;
   try {
-    const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
+    const { name, tables } = await loadApplication(config, {
+      storage: storage.jobs,
       database: database.pool,
-      directory: config.WORKER_RESULTS_DIR,
+      logger,
     });
     if (tables?.seed === undefined)
       throw new ConfigError(

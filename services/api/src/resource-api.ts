@@ -10,7 +10,7 @@ import {
   type RequestGuard,
   tableIdempotencyStore,
 } from '@longshore/resources';
-import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
+import { listOf, type LoadedApplication, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { acceptedKinds, type AccessConfig } from './access/access-config.js';
 import { type Access, queueRowScopes, scopeRules } from './access/access.js';
@@ -20,9 +20,8 @@ import { apiTables, type Storage } from './storage.js';
 
 interface ResourceApiParts {
   readonly storage: Storage;
-  readonly client: JobClient;
   readonly events: JobEvents;
-  readonly application: AssembledApplication;
+  readonly application: LoadedApplication;
   readonly access: Access;
   readonly config: ApiConfig;
   readonly logger: Logger;
@@ -33,9 +32,10 @@ interface ResourceApiParts {
  * status without a body, the API sends an error payload.
  */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
-  const { client, events, application, access, config, logger } = parts;
+  const { events, application, access, config, logger } = parts;
+  const { client } = application;
   const { kind, jobs: storage, application: database } = parts.storage;
-  const definitions = [testJob, ...application.handlers.map(({ definition }) => definition)];
+  const definitions = application.handlers.map(({ definition }) => definition);
   const jobs = jobsApi({
     storage,
     client,
@@ -81,7 +81,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     guard: requestGuard(config),
     info: {
       title: 'Longshore',
-      description: introduction(application.name, config, access.authenticate !== undefined),
+      description: introduction(application, config, access.authenticate !== undefined),
       version: '1.0.0',
       changes: apiChangelog,
       groups: [
@@ -102,15 +102,17 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
 }
 
 /** Returns the introduction of the API reference, in Markdown. */
-function introduction(application: string, config: ApiConfig, needsKey: boolean): string {
+function introduction({ name, hasTestJob }: LoadedApplication, config: ApiConfig, needsKey: boolean): string {
   const key = needsKey ? ' -H "Authorization: Bearer $KEY"' : '';
-  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows their states and results, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${application}\`.
+  const about = `Longshore runs background jobs on Postgres. This API enqueues jobs, shows their states and results, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${name}\`.`;
+  if (!hasTestJob) return about;
+  return `${about}
 
 Enqueue a first job; the response arrives once the job is durable:
 
 \`\`\`sh
 curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
-  --json '{ "name": "test", "args": { "waitMs": 10 } }'
+  --json '{ "name": "${testJob.name}", "args": { "waitMs": 10 } }'
 \`\`\``;
 }
 

@@ -47,10 +47,8 @@ async function start(
   const storage = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
   onRelease(() => Promise.all([storage.close(), database.close()]));
-  const application = await loadApplication(config.LONGSHORE_APP, {
-    database: database.pool,
-    directory: config.WORKER_RESULTS_DIR,
-  });
+  const application = await loadApplication(config, { storage, database: database.pool, logger });
+  onRelease(() => application.stop());
   const health = storageHealth('worker', storage, {
     ...(application.tables !== undefined && { check: () => database.ping() }),
   });
@@ -65,6 +63,7 @@ async function start(
   onRelease(() => server.stop());
   await whenAvailable(() => storage.open(), logger, signal);
   if (tables !== undefined) await whenAvailable(() => database.migrate(tables.migrations), logger, signal);
+  await application.start();
   health.runs(server);
   await whenAvailable(() => server.start(), logger, signal);
   health.opened();

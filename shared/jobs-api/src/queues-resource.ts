@@ -26,11 +26,25 @@ const Counts = Type.Object(
   ) as Record<JobState, TInteger>,
 );
 
+const InCode = Type.Object(
+  {
+    application: Type.String({ description: 'The application that defines them' }),
+    concurrencyLimit: Type.Optional(LimitFields.properties.concurrencyLimit),
+    rateLimit: Type.Optional(LimitFields.properties.rateLimit),
+    paused: Type.Optional(Type.Boolean({ description: 'Whether the queue is paused' })),
+    differs: Type.Array(Type.Enum(['concurrencyLimit', 'rateLimit', 'paused']), {
+      description: 'Which of them operators have changed since; the change lasts until the code changes',
+    }),
+  },
+  { description: 'The settings that an application defines in code; null if none does' },
+);
+
 const QueueItem = Type.Object({
   name: Type.String({ ...Name, examples: ['default'] }),
   counts: Type.Object(Counts.properties, { description: 'How many jobs it holds, by state' }),
   ...LimitFields.properties,
   ...pauseFields,
+  inCode: nullable(InCode),
   oldestEnqueuedAt: nullable(
     Type.String({ format: 'date-time', description: 'When its oldest ready job became ready' }),
   ),
@@ -84,7 +98,7 @@ export function queuesResource(
     key: 'name',
     deletionReason: requiresReason ? 'required' : 'optional',
     item: QueueItem,
-    serverSet: ['name', 'counts', ...pauseFieldNames, 'oldestEnqueuedAt', 'servers', 'createdAt'],
+    serverSet: ['name', 'counts', ...pauseFieldNames, 'inCode', 'oldestEnqueuedAt', 'servers', 'createdAt'],
     create: NewQueueItem,
     filters: { name: { field: 'name', match: 'exact', description: 'Queues with these names.' } },
     operations: { ...declarations, purge: declarationOf(queueOperations.purge, requiresReason) },
@@ -145,11 +159,22 @@ function toRateLimitItem(limit: Queue['rateLimit']): Item['rateLimit'] {
   return { jobs, periodMs, burst };
 }
 
+function toInCodeItem(inCode: Queue['inCode']): Item['inCode'] {
+  if (inCode === null) return null;
+  const { rateLimit, differs, ...rest } = inCode;
+  return {
+    ...rest,
+    ...(rateLimit !== undefined && { rateLimit: toRateLimitItem(rateLimit) }),
+    differs: [...differs],
+  };
+}
+
 function toQueueItem(queue: Queue): Item {
   return {
     ...queue,
     rateLimit: toRateLimitItem(queue.rateLimit),
     ...toPauseItem(queue),
+    inCode: toInCodeItem(queue.inCode),
     oldestEnqueuedAt: toTime(queue.oldestEnqueuedAt),
     createdAt: queue.createdAt.toISOString(),
   };

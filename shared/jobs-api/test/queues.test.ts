@@ -51,6 +51,19 @@ onEachStorage('Queues as resources', (api) => {
     expect(item).to.include({ concurrencyLimit: null, rateLimit: null, pausedAt: null, servers: 0 });
   });
 
+  it('GET /queues/{queue} shows the settings in code, and which an operator has changed', async () => {
+    const queue = await make();
+    await api.storage.queues.synchronize('shop', { [queue]: { concurrencyLimit: 3, paused: false } });
+    const { item } = await api.patch(`/queues/${queue}`, { concurrencyLimit: 1 });
+    expect(item['inCode']).to.deep.equal({
+      application: 'shop',
+      concurrencyLimit: 3,
+      paused: false,
+      differs: ['concurrencyLimit'],
+    });
+    await api.storage.queues.synchronize('shop', {});
+  });
+
   it('PATCH /queues/{queue} sets a limit, leaves others and takes one away', async () => {
     const path = `/queues/${await make()}`;
     expect((await api.patch(path, { concurrencyLimit: 3 })).item).to.include({ concurrencyLimit: 3 });

@@ -212,6 +212,16 @@ describe('an action', () => {
     expect(await limits()).to.deep.equal([null, null]);
   });
 
+  it('shows the settings of a queue in code next to what an operator has changed', async () => {
+    const { queues } = site.story.storage;
+    await queues.synchronize('shop', { campaign: { concurrencyLimit: 7, rateLimit: null } });
+    const page = async () => textOf((await site.http.get('/job-dashboard/queues/campaign')).text);
+    expect(await page()).to.match(/In the code of shop: No limit of starts\.\s+At most 7 jobs at once/);
+    expect(await page()).not.to.contain('Changed since by an operator');
+    await queues.limit('campaign', { concurrencyLimit: 2 });
+    expect(await page()).to.contain('Changed since by an operator, until the code changes.');
+  });
+
   it('deletes an unused queue and goes to the list of queues', async () => {
     expect((await site.http.get('/job-dashboard/queues/unused')).text).to.include('Delete the queue');
     const { headers } = await act('/queues/unused/delete');

@@ -110,6 +110,7 @@ export const queue = (members: Partial<Queue> = {}): Queue => ({
   ...notPaused,
   concurrencyLimit: null,
   rateLimit: null,
+  inCode: null,
   oldestEnqueuedAt: null,
   servers: 1,
   createdAt: ago(9_999),

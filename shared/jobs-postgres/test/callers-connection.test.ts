@@ -274,7 +274,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   leases: 'find listStalled',
   reports: 'listLogs listTransitions countLogs',
   maintenance: 'promoteDue resumeDue resolveDependencies rescue maintain',
-  queues: 'list listBlockingKeys',
+  queues: 'list listBlockingKeys synchronize',
   servers: 'register list listLost close',
   batches: 'resolve list count',
   recurring: 'addOrUpdate update find findArgs list count listMissed synchronize fireDue',

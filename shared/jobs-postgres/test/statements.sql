@@ -11,7 +11,7 @@
 --   src/control/job-editor.sql.ts (15 statements)
 --   src/control/job-types.ts (6 statements)
 --   src/control/queue-heads.ts (2 statements)
---   src/control/queues.sql.ts (9 statements)
+--   src/control/queues.sql.ts (11 statements)
 --   src/control/quotas.ts (6 statements)
 --   src/dependencies/batches.sql.ts (9 statements)
 --   src/dependencies/blocking-keys.sql.ts (1 statement)
@@ -973,7 +973,7 @@ where id = $1;
 select pg_advisory_xact_lock(longshore.lock_key('new queue ' || $1::text))::text;
 
 -- longshore-lock-queue
-select case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit from longshore.queue
+select case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, in_code from longshore.queue
 where id = $1 and (not $2::boolean or (
   (paused_at is not null and coalesce(paused_until > now(), true)) = $3::boolean
   and queue.concurrency_limit is not distinct from $4::integer
@@ -988,7 +988,7 @@ update longshore.queue set paused_at = null, paused_by = null, pause_reason = nu
 
 -- longshore-retire-idle-queues
 with looked_at as materialized (
-  select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
+  select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null and in_code is null
     and not queue.id in (
   select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
 ) and not queue.name in (select unnest(server.queues) from longshore.server)
@@ -1019,7 +1019,7 @@ with found as materialized (
 ),
 retired as (
   update longshore.queue
-  set retired_at = now(), idle_since = null, paused_at = null, paused_by = null, pause_reason = null, paused_until = null, concurrency_limit = null, rate_limit = null
+  set retired_at = now(), idle_since = null, paused_at = null, paused_by = null, pause_reason = null, paused_until = null, concurrency_limit = null, rate_limit = null, in_code = null
   from found
   where queue.id = found.id and not found.holds_jobs and not found.served and (not $2::boolean or (
   (paused_at is not null and coalesce(paused_until > now(), true)) = $3::boolean
@@ -1034,10 +1034,17 @@ update longshore.queue set retired_at = null, idle_since = null where retired_at
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server));
 
+-- longshore-select-queues-in-code
+select name, in_code from longshore.queue
+where in_code is not null and (name = any($2::text[]) or in_code ->> 'application' = $1);
+
 -- longshore-select-shown-queue
 select id from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-set-queue-in-code
+update longshore.queue set in_code = $2::jsonb, retired_at = null, idle_since = null where id = $1;
 
 -- ==== src/control/quotas.ts ====
 
@@ -3572,7 +3579,7 @@ where id = $1 and not priorities @> $2::smallint[];
 select longshore.queue_number($1, $2) as id;
 
 -- longshore-select-queue
-select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
+select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, in_code, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server));
 
@@ -3589,7 +3596,7 @@ select id, name from longshore.queue where id = $1;
 select id, name, age(xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::xid) as settled from longshore.queue where id = $1;
 
 -- longshore-select-queues
-select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
+select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, in_code, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name collate "und-x-icu";
 

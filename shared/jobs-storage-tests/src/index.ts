@@ -50,6 +50,7 @@ import { searchingTexts } from './searching-texts.js';
 import { serving } from './serving.js';
 import { settingAside } from './setting-aside.js';
 import { synchronizing } from './synchronizing.js';
+import { synchronizingQueues } from './synchronizing-queues.js';
 import { identifying } from './idempotency.js';
 import { replacing } from './replacing.js';
 import { uniqueness } from './uniqueness.js';
@@ -74,6 +75,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('keeping recurring jobs', () => keepingRecurring(fixture));
     describe('firing recurring jobs', () => firing(fixture));
     describe('synchronizing recurring jobs', () => synchronizing(fixture));
+    describe('settings of queues in code', () => synchronizingQueues(fixture));
     describe('rescuing', () => rescuing(fixture));
     describe('controlling', () => controlling(fixture));
     describe('operating in bulk', () => operatingInBulk(fixture));

@@ -46,6 +46,7 @@ export {
 } from './job/errors.js';
 export type { JobEvent } from './job/job-event.js';
 export type { Job, JobError, JsonValue } from './job/job.js';
+export type { QueuesInCode, QueueSettingsInCode } from './job/queue-in-code.js';
 export type { RetryDelay } from './job/retry.js';
 export type { JobState } from './job/state.js';
 export type { ConflictPolicy } from './job/job-key.js';

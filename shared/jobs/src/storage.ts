@@ -22,6 +22,7 @@ export * from './storage/job-statistics.js';
 export * from './storage/key-resolution.js';
 export * from './storage/maintenance.js';
 export * from './storage/notification.js';
+export * from './storage/queue-synchronization.js';
 export * from './storage/queues.js';
 export * from './storage/quotas.js';
 export * from './storage/recurring-jobs.js';
@@ -36,6 +37,7 @@ export * from './storage/transaction.js';
 export { EnqueuedJobDetails } from './client/enqueued-job-details.js';
 export { matchesFilter } from './events/event-filter.js';
 export * from './job/argument-check.js';
+export { isMiddlewareList } from './job/middleware.js';
 export {
   type BatchCounts,
   type BatchState,
@@ -54,6 +56,14 @@ export {
 } from './job/continuation.js';
 export { errorFingerprint } from './job/error-fingerprint.js';
 export { toJobError } from './job/failure.js';
+export {
+  changesInCode,
+  type QueueInCode,
+  type QueuesInCode,
+  type QueueSettingsInCode,
+  type StoredQueueInCode,
+  toQueueInCode,
+} from './job/queue-in-code.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export { conflictPolicies, type JobUniqueness, type Uniqueness, uniqueKey } from './job/uniqueness.js';
 export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from './recurring/firing.js';

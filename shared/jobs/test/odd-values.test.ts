@@ -42,6 +42,7 @@ const serverOptions: Readonly<Record<keyof jobs.JobServerOptions, unknown>> = {
   handlers,
   application: 'app',
   recurring: [],
+  queueSettings: { mail: { concurrencyLimit: 1 } },
   version: '1',
   queues: ['default'],
   concurrency: 1,

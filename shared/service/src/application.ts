@@ -1,9 +1,26 @@
-import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
-import { checkOptions, isName, type OptionNames } from '@longshore/jobs/storage';
+import type {
+  EnqueueMiddleware,
+  JobClient,
+  JobHandler,
+  Logger,
+  NewRecurringJob,
+  QueuesInCode,
+  RunMiddleware,
+} from '@longshore/jobs';
+import {
+  checkOptions,
+  checkQueuesInCode,
+  isFunction,
+  isMiddlewareList,
+  isName,
+  type OptionNames,
+} from '@longshore/jobs/storage';
 import type { Database, Resource } from '@longshore/resources';
 
-/** The argument of {@link Application.createHandlers}: resources of the process that the handlers can use. */
+/** What a process gives to the functions of its application. */
 export interface ApplicationServices {
+  /** The client of the job store, with the application's `clientMiddleware`. */
+  readonly client: JobClient;
   /**
    * The database with the application's tables. With `API_STORAGE=memory`, this is an in-memory Postgres in the
    * process.
@@ -11,6 +28,8 @@ export interface ApplicationServices {
   readonly database: Database;
   /** A directory to which handlers can write files. */
   readonly directory: string;
+  /** The log of the process, at the level that `LOG_LEVEL` sets. */
+  readonly logger: Logger;
 }
 
 export interface SeedOptions {
@@ -57,23 +76,41 @@ export interface Application {
    * them when it starts.
    */
   readonly recurring?: readonly NewRecurringJob[];
+  /**
+   * The limits and pauses of queues, by their names. A job server of the application applies what has changed in code since one
+   * last did, so a change by an operator lasts until then.
+   */
+  readonly queueSettings?: QueuesInCode;
   readonly tables?: ApplicationTables;
+  /** Wraps every call that enqueues jobs in the processes of the application, whether over HTTP, from a handler or in code. */
+  readonly clientMiddleware?: readonly EnqueueMiddleware[];
+  /** Wraps every handler of the application. */
+  readonly serverMiddleware?: readonly RunMiddleware[];
+  /**
+   * Called by each API and worker when its storage is open and the tables are migrated, before it takes work. If it
+   * throws, the process ends with code 1.
+   */
+  readonly onStart?: (services: ApplicationServices) => void | Promise<void>;
+  /**
+   * Called by each process in which `onStart` succeeded, when its requests and jobs have ended, while the storage is still
+   * open.
+   */
+  readonly onStop?: (services: ApplicationServices) => void | Promise<void>;
 }
 
 const applicationOptions: OptionNames<Application> = {
   name: true,
   createHandlers: true,
   recurring: true,
+  queueSettings: true,
   tables: true,
+  clientMiddleware: isMiddlewareList,
+  serverMiddleware: isMiddlewareList,
+  onStart: isFunction,
+  onStop: isFunction,
 };
 
 const tablesOptions: OptionNames<ApplicationTables> = { migrations: true, resources: true, seed: true };
-
-/** An application whose handlers have been created for this process. */
-export interface AssembledApplication extends Pick<Application, 'name' | 'tables'> {
-  readonly handlers: readonly JobHandler[];
-  readonly recurring: readonly NewRecurringJob[];
-}
 
 /**
  * Validates and freezes an application, and returns it. Call it in the module that exports the application, so that
@@ -85,9 +122,10 @@ export interface AssembledApplication extends Pick<Application, 'name' | 'tables
  */
 export function defineApplication(application: Application): Application {
   checkOptions('defineApplication', application, applicationOptions);
-  const { name, createHandlers, recurring = [], tables } = application;
+  const { name, createHandlers, recurring = [], queueSettings, tables } = application;
   if (typeof createHandlers !== 'function')
     throw new TypeError(`defineApplication: createHandlers must be a function that returns the handlers`);
+  if (queueSettings !== undefined) checkQueuesInCode('defineApplication: queueSettings', name, queueSettings);
   if (tables !== undefined) checkOptions('defineApplication: tables', tables, tablesOptions);
   const problems = [
     ...(isName(name) ? [] : [`"${name}" is not a valid name for an application`]),
@@ -100,35 +138,12 @@ export function defineApplication(application: Application): Application {
   return Object.freeze(application);
 }
 
-/**
- * Creates the handlers of an application. Each job can have only one handler, and each recurring job needs one.
- *
- * @throws {RangeError} with a message that lists every problem: two handlers for one job, or a recurring job without a
- *   handler
- */
-export function assembleApplication(
-  { name, createHandlers, recurring = [], tables }: Application,
-  services: ApplicationServices,
-): AssembledApplication {
-  const handlers = createHandlers(services);
-  const jobs = handlers.map(({ definition }) => definition.name);
-  const orphaned = recurring.filter((job) => !jobs.includes(job.name));
-  throwIfAny([
-    ...repeated(jobs).map((job) => `two handlers are for the job "${job}"`),
-    ...orphaned.map((job) => `the recurring job "${job.id}" enqueues "${job.name}", which has no handler`),
-  ]);
-  return {
-    name,
-    handlers,
-    recurring,
-    ...(tables !== undefined && { tables }),
-  };
-}
-
-function throwIfAny(problems: readonly string[]): void {
+/** @throws {RangeError} with a message that lists the problems, if there are any */
+export function throwIfAny(problems: readonly string[]): void {
   if (problems.length > 0) throw new RangeError(`The application is not valid: ${problems.join('; ')}`);
 }
 
-function repeated(names: readonly string[]): string[] {
+/** Returns the names that occur more than once. */
+export function repeated(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }

@@ -7,7 +7,6 @@ export {
   type Application,
   type ApplicationServices,
   type ApplicationTables,
-  type AssembledApplication,
   defineApplication,
   type SeedOptions,
 } from './application.js';
@@ -27,8 +26,9 @@ export {
 } from './variables.js';
 export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
 export { type HttpListener, listen, createServiceApp, metricsGuard } from './http-server.js';
-export { createJobServer, readQueues, testJob, testJobHandler } from './job-server.js';
-export { loadApplication } from './load-application.js';
+export { createJobServer, readQueues } from './job-server.js';
+export { type ApplicationParts, loadApplication, type LoadedApplication } from './load-application.js';
+export { testJob } from './test-job.js';
 export {
   createLogger,
   type RunningService,

@@ -1,39 +1,28 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseInteger } from '@longshore/edge';
-import {
-  defineJob,
-  handleJob,
-  type JobHandler,
-  JobServer,
-  type JobStorage,
-  type ServerQueues,
-} from '@longshore/jobs';
+import { JobServer, type JobStorage, type ServerQueues } from '@longshore/jobs';
 import type { Logger } from 'pino';
 import Type from 'typebox';
-import type { AssembledApplication } from './application.js';
+import type { LoadedApplication } from './load-application.js';
 import { type Config, ConfigError, listOf } from './config.js';
 import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
 
-/**
- * Creates a job server from environment variables. It runs the jobs of the application and the test job (`POST /test`).
- */
+/** Creates a job server that runs the jobs of an application, with options from environment variables. */
 export function createJobServer(
-  application: AssembledApplication,
+  application: LoadedApplication,
   storage: JobStorage,
   config: Config<typeof variables>,
   logger: Logger,
 ): JobServer {
-  const handlers = [...application.handlers, testJobHandler(config.WORKER_RESULTS_DIR)];
   const queues = readQueues(config.WORKER_QUEUES);
   return new JobServer({
     storage,
-    handlers,
+    handlers: application.handlers,
+    middleware: application.serverMiddleware,
     application: application.name,
     recurring: application.recurring,
+    queueSettings: application.queueSettings,
     ...(queues !== null && { queues }),
     concurrency: config.WORKER_CONCURRENCY,
     ...(config.WORKER_VERSION !== '' && { version: config.WORKER_VERSION }),
@@ -71,29 +60,4 @@ export function readQueues(list: string): ServerQueues | null {
       return [name, number];
     }),
   );
-}
-
-/** The job that `POST /test` enqueues. It shows that the response is sent at once and the work happens later. */
-export const testJob = defineJob({
-  name: 'test',
-  args: Type.Object(
-    { waitMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'How long the job takes' }) },
-    { additionalProperties: false },
-  ),
-});
-
-/**
- * Creates a handler that waits and then writes `test-{id}.txt`.
- *
- * @param directory where to write the result files; created if missing
- */
-export function testJobHandler(directory: string): JobHandler {
-  return handleJob(testJob, async ({ args, job, signal }) => {
-    await sleep(args.waitMs, undefined, { signal });
-    const file = path.resolve(directory, `test-${job.id}.txt`);
-    await mkdir(path.dirname(file), { recursive: true });
-    // Idempotent: running the job again writes the same text to the same file.
-    await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
-    return { file, waitedMs: args.waitMs };
-  });
 }

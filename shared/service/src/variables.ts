@@ -27,6 +27,8 @@ export const serviceVariables = {
 export const applicationVariables = {
   /** The module of the application: the name of a package, or a path that begins with a dot or a slash. */
   LONGSHORE_APP: Type.Optional(Type.String()),
+  /** Whether there is the built-in job `test`, and `POST /test`. By default, unless `NODE_ENV` is `production`. */
+  LONGSHORE_TEST_JOB: Type.Optional(Type.Boolean()),
 };
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;

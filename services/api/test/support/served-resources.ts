@@ -1,4 +1,4 @@
-import { JobClient, JobEvents, type JobStorage } from '@longshore/jobs';
+import { JobEvents, type JobStorage } from '@longshore/jobs';
 import { createApplicationDatabase } from 'longshore';
 import { createLogger, loadApplication, OutageWatch } from '@longshore/service';
 import { serve } from '@longshore/test-support';
@@ -34,16 +34,15 @@ export async function serveResources(
     storage.clock,
     outages,
   );
-  const client = new JobClient(storage);
   const events = new JobEvents(storage);
-  const application = await loadApplication('@longshore/example-shop', {
-    database: database.pool,
-    directory: config.WORKER_RESULTS_DIR,
-  });
+  const application = await loadApplication(
+    { ...config, LONGSHORE_APP: '@longshore/example-shop' },
+    { storage, database: database.pool, logger },
+  );
   const app = new Koa();
   const stored = { kind: 'postgres', jobs: storage, application: database } as const;
-  app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
-  app.use(testRoute(client, access, config).routes());
+  app.use(resourceApi({ storage: stored, events, application, access, config, logger }));
+  app.use(testRoute(application.client, access, config).routes());
   const handle = app.callback();
   const server = await serve((request, response) => void handle(request, response));
   const close = async (): Promise<void> => {

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { application, seed } from '@longshore/example-shop';
-import { JobClient, type JobDefinition, JobServer, type JobStorage, MemoryStorage } from '@longshore/jobs';
+import {
+  JobClient,
+  type JobDefinition,
+  JobServer,
+  type JobStorage,
+  MemoryStorage,
+  silentLogger,
+} from '@longshore/jobs';
 import { PostgresStorage } from 'longshore';
 import { MemoryDatabase } from '@longshore/resources/memory-database';
 import { createResourceApi, type Database, type Enqueue, inTransaction } from '@longshore/resources';
@@ -100,7 +107,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
   const { database, jobs: storage } = opened;
   const directory = await mkdtemp(path.join(tmpdir(), 'shop-'));
   const client = new JobClient(storage);
-  const handlers = createHandlers({ database, directory });
+  const handlers = createHandlers({ client, database, directory, logger: silentLogger });
   const jobs = new Map(handlers.map(({ definition }) => [definition.name, definition]));
   const definitionOf = (name: string): JobDefinition => {
     const definition = jobs.get(name);

@@ -159,7 +159,7 @@ function isAnyId(text: string): boolean {
   return text !== '';
 }
 
-function queueRow({ counts, rateLimit, ...queue }: Queue): Row {
+function queueRow({ counts, rateLimit, inCode: _inCode, ...queue }: Queue): Row {
   return { ...queue, ...counts, rateLimit: rateLimit === null ? null : { ...rateLimit } };
 }
 

@@ -127,6 +127,7 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     warnings: failingTypeWarnings(failingTypes),
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
+    inCode: queue.inCode,
     isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
     states: jobStates,
     servers: consumers.map((server) => ({ ...withoutHeartbeat(server), silent: isSilent(server, nowMs) })),

@@ -40,7 +40,7 @@ export const selectShown = prepared(
 export const lockQueue = prepared(
   'longshore-lock-queue',
   `
-    select ${pauseColumns}, concurrency_limit, rate_limit from longshore.queue
+    select ${pauseColumns}, concurrency_limit, rate_limit, in_code from longshore.queue
     where id = $1 and ${matchesExpectedSettings}
     for update`,
 );
@@ -55,6 +55,20 @@ export const pauseQueue = prepared(
 export const resumeQueue = prepared(
   'longshore-resume-queue',
   `update longshore.queue set ${endPause}, ${endRetirement} where id = $1`,
+);
+
+/** $1 application, $2 names. The named queues, and those with settings in the code of the application. */
+export const selectInCode = prepared(
+  'longshore-select-queues-in-code',
+  `
+    select name, in_code from longshore.queue
+    where in_code is not null and (name = any($2::text[]) or in_code ->> 'application' = $1)`,
+);
+
+/** $1 queue, $2 settings in code or null. Ends the queue's retirement. */
+export const setInCode = prepared(
+  'longshore-set-queue-in-code',
+  `update longshore.queue set in_code = $2::jsonb, ${endRetirement} where id = $1`,
 );
 
 /** CTEs, for Citus, with the queues that {@link holdsJobs} and the names of those that {@link isServed}. */
@@ -84,7 +98,7 @@ export const retireQueue = prepared(
     ),
     retired as (
       update longshore.queue
-      set retired_at = now(), idle_since = null, ${endPause}, concurrency_limit = null, rate_limit = null
+      set retired_at = now(), idle_since = null, ${endPause}, concurrency_limit = null, rate_limit = null, in_code = null
       from found
       where queue.id = found.id and not found.holds_jobs and not found.served and ${matchesExpectedSettings}
       returning queue.id
@@ -106,7 +120,7 @@ export const retireQueue = prepared(
     retired as (
       update longshore.queue
       set retired_at = now(), idle_since = null, paused_at = null, paused_by = null, pause_reason = null, paused_until = null,
-        concurrency_limit = null, rate_limit = null
+        concurrency_limit = null, rate_limit = null, in_code = null
       from leaving
       where queue.id = leaving.id and queue.paused_at is not distinct from leaving.paused_at
         and queue.paused_until is not distinct from leaving.paused_until
@@ -140,14 +154,14 @@ const hasEndedJobs = `exists (
 
 /**
  * Records when queues became idle, and retires queues that have been idle for $1 days. An idle queue is not paused, and
- * has no unfinished jobs, no consumers, no recurring jobs and no limits. If jobs have ended since a queue became idle,
+ * has no unfinished jobs, no consumers, no recurring jobs, no limits and no settings in code. If jobs have ended since a queue became idle,
  * its idle time starts over.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',
   `
     with looked_at as materialized (
-      select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
+      select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null and in_code is null
         and not ${holdsJobs} and not ${isServed}
         and queue.name not in (select recurring_job.queue from longshore.recurring_job)
         and not ${hasEndedJobs} as idle
@@ -166,7 +180,7 @@ export const retireIdleQueues = prepared(
     with ${holding},
     ended as materialized (select queue_id as id, max(at) as at from longshore.throughput group by queue_id),
     looked_at as materialized (
-      select queue.id, queue.idle_since, queue.paused_at is null and queue.concurrency_limit is null and queue.rate_limit is null
+      select queue.id, queue.idle_since, queue.paused_at is null and queue.concurrency_limit is null and queue.rate_limit is null and queue.in_code is null
         and queue.id not in (select id from holding) and queue.name not in (select name from served)
         and queue.name not in (select recurring_job.queue from longshore.recurring_job)
         and not coalesce(ended.at > queue.idle_since, false) as idle

@@ -1,12 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isStorable } from '@longshore/edge';
 import type { TransactionClient } from '@longshore/jobs';
 import {
   type ActionOptions,
+  auditOfCode,
   type BlockingKey,
   type BlockingKeys,
+  changesInCode,
   checkName,
   checkPause,
   checkQueueLimits,
+  checkQueuesInCode,
   type Clock,
   isSamePause,
   maxTokens,
@@ -18,20 +22,24 @@ import {
   type QueueDeletion,
   type QueueLimits,
   type Queues,
+  type QueuesInCode,
   type QueueSettings,
+  type QueueSynchronization,
   type Server,
   type StateCounts,
+  type StoredQueueInCode,
+  toQueueInCode,
   readyIn,
   dueAt,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { noCounts, type PostgresCounters } from '../queues/counters.js';
 import type { QueueIdCache, QueueRow } from '../queues/queue-id-cache.js';
-import { afterCommit, type Run } from '../connection/run.js';
+import { afterCommit, type Run, runOnConnection } from '../connection/run.js';
 import { QueueHeads } from './queue-heads.js';
 import type { Notifier } from '../notifications/notifier.js';
 import { type BlockingKeyRow, maxKeys, selectBlockingKeys } from '../dependencies/blocking-keys.sql.js';
-import { inTransaction } from '../records/audit.js';
+import { inTransaction, recordEntry } from '../records/audit.js';
 import { type PauseRow, pauseValues, toPauseState } from '../queues/pause.sql.js';
 import {
   limitQueue,
@@ -41,7 +49,9 @@ import {
   resumeQueue,
   type RetiredRow,
   retireQueue,
+  selectInCode,
   selectShown,
+  setInCode,
 } from './queues.sql.js';
 import { selectServers, type ServerRow, toServer } from '../servers/servers.sql.js';
 
@@ -159,6 +169,46 @@ export class PostgresQueues implements Queues {
     });
   }
 
+  async synchronize(application: string, queues: QueuesInCode): Promise<QueueSynchronization> {
+    const inCode = checkQueuesInCode('synchronize', application, queues);
+    const stored = await this.#database.query<InCodeRow>(selectInCode, [application, [...inCode.keys()]]);
+    const before = new Map(stored.map((row) => [row.name, row.in_code]));
+    const report: QueueSynchronization = { changed: [], differing: [], refused: [] };
+    for (const name of [...new Set([...inCode.keys(), ...before.keys()])].toSorted()) {
+      const after = inCode.get(name) ?? null;
+      const was = before.get(name) ?? null;
+      if (was !== null && was.application !== application) report.refused.push(name);
+      else if (!isDeepStrictEqual(was, after) && (await this.#setInCode(name, application, after)))
+        report.changed.push(name);
+    }
+    const names = new Set([...inCode.keys()].filter((name) => !report.refused.includes(name)));
+    for (const row of await this.#queues.all())
+      if (names.has(row.name) && toQueueInCode(row.in_code, settingsOf(row))?.differs.length)
+        report.differing.push(row.name);
+    return report;
+  }
+
+  /** Applies the settings that code defines now, and returns whether they changed anything. */
+  async #setInCode(name: string, application: string, after: StoredQueueInCode | null): Promise<boolean> {
+    const queueId = await this.#queues.idOf(name);
+    const isChanged = await this.#database.transaction(async (client) => {
+      const run = runOnConnection(client);
+      const [row] = (await run(lockQueue, [queueId, ...seenValues(undefined)])) as readonly SettingsRow[];
+      if (row === undefined) return false;
+      const settings = settingsOf(row);
+      const changes = changesInCode(row.in_code, after, settings);
+      const { paused, ...limits } = changes;
+      for (const entry of auditOfCode(application, name, changes, settings)) await recordEntry(run, entry);
+      if (Object.keys(limits).length > 0) await run(limitQueue, [queueId, ...limitValues(limits)]);
+      if (paused === true) await run(pauseQueue, [queueId, application, null, null]);
+      if (paused === false) await run(resumeQueue, [queueId]);
+      await run(setInCode, [queueId, after === null ? null : JSON.stringify(after)]);
+      return Object.keys(changes).length > 0;
+    });
+    if (isChanged) this.#notifier.notify(readyIn(name));
+    return isChanged;
+  }
+
   /**
    * Changes a queue's settings and returns the previous settings. Changes nothing and returns `null` if the previous
    * settings differ from `options.seen`.
@@ -213,7 +263,7 @@ function limitValues(limits: QueueLimits): unknown[] {
   ];
 }
 
-function settingsOf(row: SettingsRow): QueueSettings {
+function settingsOf(row: Omit<SettingsRow, 'in_code'>): QueueSettings {
   return { ...toPauseState(row), concurrencyLimit: row.concurrency_limit, rateLimit: row.rate_limit };
 }
 
@@ -233,7 +283,9 @@ function seenValues(seen: QueueSettings | undefined): unknown[] {
   return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
 }
 
-type SettingsRow = Pick<QueueRow, keyof PauseRow | 'concurrency_limit' | 'rate_limit'>;
+type SettingsRow = Pick<QueueRow, keyof PauseRow | 'concurrency_limit' | 'rate_limit' | 'in_code'>;
+
+type InCodeRow = Pick<QueueRow, 'name' | 'in_code'> & Record<string, unknown>;
 
 /** Facts about a queue that are not in its row. */
 export interface QueueFacts {
@@ -248,6 +300,7 @@ export function toQueue(row: QueueRow, { counts, oldestEnqueuedAt, servers }: Qu
   return {
     name,
     ...settingsOf(row),
+    inCode: toQueueInCode(row.in_code, settingsOf(row)),
     counts,
     oldestEnqueuedAt,
     servers: servers.filter(({ state, queues }) => state === 'running' && queues.includes(name)).length,

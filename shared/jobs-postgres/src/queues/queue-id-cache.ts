@@ -1,6 +1,6 @@
 import { sortCollation } from '@longshore/edge';
 import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
-import type { RateLimit } from '@longshore/jobs/storage';
+import type { RateLimit, StoredQueueInCode } from '@longshore/jobs/storage';
 import { isShown, pauseColumns, type PauseRow } from './pause.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
@@ -13,7 +13,7 @@ import { prepared, type Statement } from '../connection/statement.js';
  */
 const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
-const columns = `id, name, ${pauseColumns}, concurrency_limit, rate_limit, created_at`;
+const columns = `id, name, ${pauseColumns}, concurrency_limit, rate_limit, in_code, created_at`;
 
 const selectQueues = prepared(
   'longshore-select-queues',
@@ -77,6 +77,7 @@ export interface QueueRow extends PauseRow {
   name: string;
   concurrency_limit: number | null;
   rate_limit: Required<RateLimit> | null;
+  in_code: StoredQueueInCode | null;
   created_at: Date;
 }
 

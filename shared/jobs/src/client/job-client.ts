@@ -7,7 +7,7 @@ import { InvalidArgumentsError } from '../job/errors.js';
 import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
-import { checkMiddleware, compose } from '../job/middleware.js';
+import { compose, isMiddlewareList } from '../job/middleware.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
 import { checkPeriod } from '../job/uniqueness.js';
@@ -49,7 +49,7 @@ export interface JobClientOptions {
 }
 
 const clientOptions: OptionNames<JobClientOptions> = {
-  middleware: true,
+  middleware: isMiddlewareList,
   maxArgsBytes: true,
   idempotencyPeriodMs: true,
 };
@@ -78,7 +78,6 @@ export class JobClient {
     checkStorage('JobClient', storage, ['enqueuer', 'recurring', 'clock', 'jobs']);
     checkOptions('JobClient', options, clientOptions);
     const { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 } = options;
-    checkMiddleware('JobClient', middleware);
     this.recurring = new RecurringClient(storage.recurring);
     this.#enqueuer = storage.enqueuer;
     this.#jobs = storage.jobs;

@@ -6,6 +6,7 @@ import type { Progress } from './job-log.js';
 import type { JobError } from './job-error.js';
 import type { JsonText, JsonValue } from './json.js';
 import type { JobMetaFields, JobMeta } from './meta.js';
+import type { QueueInCode } from './queue-in-code.js';
 import type { RateLimit } from './queue-limits.js';
 import type { JobState } from './state.js';
 
@@ -248,6 +249,8 @@ export interface Queue extends PauseState {
   concurrencyLimit: number | null;
   /** Maximum rate at which the queue's jobs start, across all servers; `null` if there is no limit. */
   rateLimit: Required<RateLimit> | null;
+  /** The settings that an application defines in code; `null` if none does. */
+  inCode: QueueInCode | null;
   /**
    * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. After a lost
    * attempt, a job's wait starts again when the job is put back into the queue.

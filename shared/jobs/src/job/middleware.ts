@@ -1,3 +1,4 @@
+import type { Check } from './options.js';
 import { shown } from './shown.js';
 
 /**
@@ -27,13 +28,11 @@ export function compose<Context, Result>(
   );
 }
 
-/** @throws {TypeError} unless the value is a list of functions or `undefined` */
-export function checkMiddleware(where: string, middleware: readonly unknown[] | undefined): void {
-  if (middleware === undefined) return;
-  const index = Array.isArray(middleware)
-    ? middleware.findIndex((element) => typeof element !== 'function')
-    : 0;
+/** Accepts a list of functions. */
+export const isMiddlewareList: Check = (what, value) => {
+  const list = Array.isArray(value) ? (value as readonly unknown[]) : null;
+  const index = list === null ? 0 : list.findIndex((element) => typeof element !== 'function');
   if (index < 0) return;
-  const got = Array.isArray(middleware) ? `${shown(middleware[index])} at index ${index}` : shown(middleware);
-  throw new TypeError(`${where}: middleware must be a list of functions, not ${got}`);
-}
+  const got = list === null ? shown(value) : `${shown(list[index])} at index ${index}`;
+  throw new TypeError(`${what} must be a list of functions, not ${got}`);
+};

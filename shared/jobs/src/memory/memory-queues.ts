@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Queue, Server, StateCounts } from '../job/job.js';
 import { checkName } from '../job/definition.js';
 import { checkPause, isPausedAt, isSamePause, notPaused, pauseSince } from '../job/pause.js';
+import { changesInCode, type QueuesInCode, toQueueInCode } from '../job/queue-in-code.js';
 import { checkQueueLimits, type QueueLimits } from '../job/queue-limits.js';
 import { isFinished } from '../job/state.js';
 import type { ActionOptions } from '../storage/audit-log.js';
@@ -19,6 +20,11 @@ import type {
   Queues,
   QueueSettings,
 } from '../storage/queues.js';
+import {
+  auditOfCode,
+  checkQueuesInCode,
+  type QueueSynchronization,
+} from '../storage/queue-synchronization.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { countStates } from './memory-job-reader.js';
 import type { JobRecord } from './job-record.js';
@@ -142,6 +148,36 @@ export class MemoryQueues implements Queues {
     return deletion;
   }
 
+  async synchronize(application: string, queues: QueuesInCode): Promise<QueueSynchronization> {
+    const inCode = checkQueuesInCode('synchronize', application, queues);
+    const report: QueueSynchronization = { changed: [], differing: [], refused: [] };
+    const owned = [...this.#jobs.queues].flatMap(([name, queue]) =>
+      queue.inCode?.application === application ? [name] : [],
+    );
+    const now = this.#clock.now();
+    for (const name of new Set([...inCode.keys(), ...owned])) {
+      const queue = this.#jobs.queue(name);
+      if (queue.inCode !== null && queue.inCode.application !== application) {
+        report.refused.push(name);
+        continue;
+      }
+      const after = inCode.get(name) ?? null;
+      const settings = settingsOf(queue, now);
+      const changes = changesInCode(queue.inCode, after, settings);
+      const { paused, ...limits } = changes;
+      for (const entry of auditOfCode(application, name, changes, settings)) this.#audit.add(entry);
+      Object.assign(queue, checkQueueLimits(limits));
+      if (paused === true)
+        queue.pause = pauseSince(new Date(now), { by: application, reason: null, until: null });
+      if (paused === false) queue.pause = notPaused;
+      if (Object.keys(changes).length > 0) report.changed.push(name);
+      queue.inCode = after;
+      if (toQueueInCode(after, settingsOf(queue, now))?.differs.length) report.differing.push(name);
+      this.#jobs.notify(readyIn(name));
+    }
+    return report;
+  }
+
   #set(
     name: string,
     options: QueueControlOptions<QueueControlResult> = {},
@@ -181,6 +217,7 @@ function toQueue(
     name,
     counts,
     ...settingsOf(queue, now),
+    inCode: toQueueInCode(queue.inCode, settingsOf(queue, now)),
     oldestEnqueuedAt: oldest === undefined ? null : new Date(oldest),
     servers: running.filter(({ queues }) => queues.includes(name)).length,
     createdAt,

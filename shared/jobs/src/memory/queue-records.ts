@@ -1,5 +1,6 @@
 import { TooManyQueuesError } from '../job/errors.js';
 import { notPaused, type PauseState } from '../job/pause.js';
+import type { StoredQueueInCode } from '../job/queue-in-code.js';
 import { maxTokens, type RateLimit } from '../job/queue-limits.js';
 import type { Clock } from '../job/clock.js';
 import { idleQueueDays } from '../storage/maintenance.js';
@@ -12,6 +13,8 @@ export interface QueueRecord {
   pause: PauseState;
   concurrencyLimit: number | null;
   rateLimit: Required<RateLimit> | null;
+  /** The settings in code, as they were last applied; `null` if no code defines any. */
+  inCode: StoredQueueInCode | null;
   readonly bucket: TokenBucket;
   readonly keys: ConcurrencyKeys;
   /** Number of claimed jobs. They count towards `concurrencyLimit`. */
@@ -84,6 +87,7 @@ export class QueueRecords {
         pause: notPaused,
         concurrencyLimit: null,
         rateLimit: null,
+        inCode: null,
         bucket: new TokenBucket(now),
         keys: new ConcurrencyKeys(),
         running: 0,
@@ -100,16 +104,17 @@ export class QueueRecords {
   }
 
   /**
-   * Deletes queues that have been unused for {@link idleQueueDays} days. Never deletes a queue that is paused or has
-   * limits.
+   * Deletes queues that have been unused for {@link idleQueueDays} days. Never deletes a queue that is paused, has limits
+   * or has settings in code.
    *
    * @param isInUse returns whether a queue is in use now or has been used since `idleSince`
    */
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();
     for (const [name, queue] of this.#queues) {
-      const { pause, concurrencyLimit, rateLimit, idleSince } = queue;
-      const isSet = pause.pausedAt !== null || concurrencyLimit !== null || rateLimit !== null;
+      const { pause, concurrencyLimit, rateLimit, inCode, idleSince } = queue;
+      const isSet =
+        pause.pausedAt !== null || concurrencyLimit !== null || rateLimit !== null || inCode !== null;
       if (isSet || isInUse(name, idleSince ?? now)) queue.idleSince = null;
       else if (idleSince === null) queue.idleSince = now;
       else if (now - idleSince >= idleMs) this.retire(name);

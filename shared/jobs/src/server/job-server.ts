@@ -2,6 +2,7 @@ import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import { delayOf, type LocalNotification, type ReadyJobs } from '../storage/notification.js';
 import type { ServerDescription } from '../storage/servers.js';
+import type { QueuesInCode } from '../job/queue-in-code.js';
 import type { JobStorage } from '../storage/storage.js';
 import { Background } from './background.js';
 import { Completer } from './completer.js';
@@ -145,7 +146,9 @@ export class JobServer {
   }
 
   async #start(): Promise<void> {
-    const { recurring } = this.#options;
+    const { recurring, queueSettings } = this.#options;
+    if (queueSettings !== null)
+      await this.#synchronizeQueues(queueSettings.application, queueSettings.queues);
     if (recurring !== null) await this.#synchronize(recurring.application, recurring.jobs);
     if (this.#stopped !== undefined) return;
     await this.#membership.join();
@@ -183,6 +186,24 @@ export class JobServer {
       logger.warn(
         { application, refused },
         'recurring jobs with these ids have another owner and were not changed; use other ids',
+      );
+  }
+
+  /** Applies the settings of queues that the application defines in code. */
+  async #synchronizeQueues(application: string, queues: QueuesInCode): Promise<void> {
+    const { storage, logger } = this.#options;
+    const { changed, differing, refused } = await storage.queues.synchronize(application, queues);
+    if (changed.length > 0)
+      logger.info({ application, queues: changed }, 'settings of queues changed as in code');
+    if (differing.length > 0)
+      logger.info(
+        { application, queues: differing },
+        'operators have changed settings of queues that code defines; they stay until the code changes',
+      );
+    if (refused.length > 0)
+      logger.warn(
+        { application, refused },
+        'the settings of these queues are defined by another application and were not changed',
       );
   }
 

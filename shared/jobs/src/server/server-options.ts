@@ -3,12 +3,14 @@ import { availableParallelism, hostname } from 'node:os';
 import { isTextOf } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
+import type { QueuesInCode } from '../job/queue-in-code.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
+import { checkQueuesInCode } from '../storage/queue-synchronization.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
 import { isHandlerList, type JobHandler, type RunMiddleware } from './handler.js';
 import { consoleLogger, guarded, isLogger, type Logger } from './logger.js';
 import { withOutageOf } from './storage-outage.js';
-import { checkMiddleware } from '../job/middleware.js';
+import { isMiddlewareList } from '../job/middleware.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
 /** Times of a server, in milliseconds: leases, heartbeats and polling. */
@@ -35,7 +37,10 @@ export interface ServerTimes {
 export interface JobServerOptions extends ServerTimes {
   storage: JobStorage;
   handlers: readonly JobHandler[];
-  /** The name of the application that owns the `recurring` jobs, 1 to 200 characters. Required if `recurring` is set. */
+  /**
+   * The name of the application that owns the `recurring` jobs and the `queueSettings`, 1 to 200 characters. Required if one of
+   * them is set.
+   */
   application?: string;
   /**
    * All recurring jobs that the application defines in code. When the server starts, it changes the application's
@@ -43,6 +48,12 @@ export interface JobServerOptions extends ServerTimes {
    * changed.
    */
   recurring?: readonly NewRecurringJob[];
+  /**
+   * The limits and pauses of queues that the application defines in code, by the names of the queues. When the server
+   * starts, it applies what has changed since the code last did: a change by an operator lasts until then, and the queue's
+   * `inCode` shows it. If this option is absent, nothing is changed.
+   */
+  queueSettings?: QueuesInCode;
   /**
    * The version of the application, 1 to 100 characters. When the first server with a new version starts, the
    * dashboard's charts mark a deployment. None by default.
@@ -88,12 +99,14 @@ export interface JobServerOptions extends ServerTimes {
 }
 
 export interface ResolvedServerOptions extends Required<
-  Omit<JobServerOptions, 'application' | 'recurring' | 'queues' | 'version'>
+  Omit<JobServerOptions, 'application' | 'recurring' | 'queueSettings' | 'queues' | 'version'>
 > {
   readonly version: string | null;
   readonly queues: QueueOrder;
   /** `null` if the `recurring` option is absent. */
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
+  /** `null` if the `queueSettings` option is absent. */
+  readonly queueSettings: { readonly application: string; readonly queues: QueuesInCode } | null;
 }
 
 const serverOptions: OptionNames<JobServerOptions> = {
@@ -101,6 +114,7 @@ const serverOptions: OptionNames<JobServerOptions> = {
   handlers: true,
   application: isTextOf({ min: 1, max: 200 }),
   recurring: true,
+  queueSettings: true,
   version: true,
   queues: true,
   concurrency: true,
@@ -113,7 +127,7 @@ const serverOptions: OptionNames<JobServerOptions> = {
   threads: true,
   maxLogLines: true,
   maxLogLineBytes: true,
-  middleware: true,
+  middleware: isMiddlewareList,
   logger: isLogger,
   host: isTextOf({ min: 1, max: 255 }),
 };
@@ -128,11 +142,11 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
   checkOptions('JobServer', options, serverOptions);
   checkStorage('JobServer', options.storage, ['claims', 'completions', 'servers', 'maintenance']);
   isHandlerList('JobServer: handlers', options.handlers);
-  checkMiddleware('JobServer', options.middleware);
   return {
     storage: options.storage,
     handlers: options.handlers,
     recurring: recurringJobs(options),
+    queueSettings: queueSettings(options),
     queues: new QueueOrder(options.queues ?? queuesOf(options.handlers)),
     concurrency: bounded('concurrency', options.concurrency ?? 10, 1, 1_000),
     slidingInvisibilityTimeoutMs: bounded(
@@ -180,6 +194,17 @@ function recurringJobs({
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new RangeError(`There are two recurring jobs with the id "${twice}"`);
   return { application, jobs };
+}
+
+function queueSettings({
+  application,
+  queueSettings: queues,
+}: JobServerOptions): ResolvedServerOptions['queueSettings'] {
+  if (queues === undefined) return null;
+  if (application === undefined)
+    throw new RangeError('queueSettings requires application, the name of their owner');
+  checkQueuesInCode('JobServer: queueSettings', application, queues);
+  return { application, queues };
 }
 
 function isRecurringJob(value: unknown): value is NewRecurringJob {

@@ -1,8 +1,10 @@
 import type { Queue } from '../job/job.js';
+import type { QueuesInCode } from '../job/queue-in-code.js';
 import type { QueueLimits } from '../job/queue-limits.js';
 import type { PauseOptions, PauseState } from '../job/pause.js';
 import type { ActionOptions } from './audit-log.js';
 import type { JobCount } from './job-reader.js';
+import type { QueueSynchronization } from './queue-synchronization.js';
 import type { TransactionClient } from './transaction.js';
 
 /** The queue settings that operators can change. */
@@ -120,4 +122,15 @@ export interface Queues {
    * {@link idleQueueDays} days are deleted automatically in the same way.
    */
   delete(name: string, options?: QueueControlOptions<QueueDeletion>): Promise<QueueDeletion>;
+  /**
+   * Applies the settings of queues that an application defines in its code. Only what differs from the code of the last
+   * call is changed, so a change that an operator makes lasts until the code of that setting changes. A setting that the
+   * code no longer defines is removed, unless an operator has changed it. Each change is recorded in the audit log, by the
+   * name of the application.
+   *
+   * @param queues the settings of all queues that the application defines, by their names
+   * @throws {RangeError} if a name or a setting is out of bounds
+   * @throws {TooManyQueuesError} if there can be no more queues
+   */
+  synchronize(application: string, queues: QueuesInCode): Promise<QueueSynchronization>;
 }
