@@ -71,11 +71,25 @@ export function anyValue(root: 'args' | 'result', json: TSchema): ValueSchema {
   return { json, check: (value) => ({ value, text: toJsonText(value, root) }) };
 }
 
-// `formats.default` is the plugin function, because ajv-formats is a CommonJS module.
-const firstProblem = formats.default(new Ajv({ strict: false }));
-const everyProblem = formats.default(new Ajv({ strict: false, allErrors: true }));
-const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
-const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
+const compilers = new Map<string, Ajv>();
+
+/**
+ * Returns what compiles JSON Schemas. Created on demand, because that takes longer than most of the rest of an import.
+ *
+ * @param isNew whether for drafts from 2019-09 on
+ * @param allErrors whether to report every problem instead of the first
+ */
+function compilerOf(isNew: boolean, allErrors: boolean): Ajv {
+  const key = `${isNew} ${allErrors}`;
+  let compiler = compilers.get(key);
+  if (compiler === undefined) {
+    const options = { strict: false, allErrors };
+    // `formats.default` is the plugin function, because ajv-formats is a CommonJS module.
+    compiler = formats.default(isNew ? new Ajv2020(options) : new Ajv(options));
+    compilers.set(key, compiler);
+  }
+  return compiler;
+}
 
 /**
  * If a value has more than this many characters of JSON, only its first problem is reported, because a long value can
@@ -92,7 +106,7 @@ const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'descri
 function hasKeyword(schema: object): boolean {
   const keys = Object.keys(schema);
   return (
-    keys.length === 0 || keys.some((key) => annotations.has(key) || firstProblem.getKeyword(key) !== false)
+    keys.length === 0 || keys.some((key) => annotations.has(key) || compilerOf(false, false).getKeyword(key) !== false)
   );
 }
 
@@ -100,7 +114,7 @@ function jsonSchema(json: TSchema, root: string): ValueSchema {
   const isNew = '$schema' in json && /20(19-09|20-12)/.test(String(json.$schema));
   // Ajv2020 rejects other drafts in `$schema`, such as 2019-09, so `$schema` is left out.
   const { $schema: _, ...schema } = json as { $schema?: string };
-  const validate = (isNew ? firstProblem2020 : firstProblem).compile(isNew ? schema : json);
+  const validate = compilerOf(isNew, false).compile(isNew ? schema : json);
   let explain: ValidateFunction | undefined;
   return {
     json,
@@ -110,7 +124,7 @@ function jsonSchema(json: TSchema, root: string): ValueSchema {
       const problems = (errors: ErrorObject[] | null | undefined): ArgumentProblem[] =>
         (errors ?? []).map((error) => toProblem(error, root));
       if (text.length > maxThoroughLength) throw new InvalidArgumentsError(problems(validate.errors));
-      explain ??= (isNew ? everyProblem2020 : everyProblem).compile(isNew ? schema : json);
+      explain ??= compilerOf(isNew, true).compile(isNew ? schema : json);
       explain(value);
       throw new InvalidArgumentsError(problems(explain.errors));
     },
