@@ -106,7 +106,8 @@ const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'descri
 function hasKeyword(schema: object): boolean {
   const keys = Object.keys(schema);
   return (
-    keys.length === 0 || keys.some((key) => annotations.has(key) || compilerOf(false, false).getKeyword(key) !== false)
+    keys.length === 0 ||
+    keys.some((key) => annotations.has(key) || compilerOf(false, false).getKeyword(key) !== false)
   );
 }
 
