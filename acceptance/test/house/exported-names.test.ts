@@ -6,7 +6,7 @@ import { readSource } from './house.js';
  * `@longshore/jobs/storage`.
  */
 const names = `
-  AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
+  AfterOption Batch BatchRequest BoundClient CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
   DeliveredEvent DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueueRequests EnqueuedBatch
   EnqueuedJob EnqueuedJobs
   EventFilter EventStream FeedFilter FeedPosition IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job

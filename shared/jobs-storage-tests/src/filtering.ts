@@ -89,6 +89,15 @@ export function filtering(fixture: Fixture): void {
     expect(await found(queue, { parentId: [second.id.toUpperCase()] })).to.deep.equal([id]);
   });
 
+  it('finds the jobs that a job enqueued, regardless of the case of its id', async () => {
+    const queue = fixture.newQueue();
+    const enqueuedBy = newId();
+    const { id } = await fixture.enqueue(queue, { meta: { enqueuedBy } });
+    await fixture.enqueue(queue, { meta: { enqueuedBy: newId() } });
+    await fixture.enqueue(queue);
+    expect(await found(queue, { enqueuedBy: [enqueuedBy.toUpperCase()] })).to.deep.equal([id]);
+  });
+
   it('finds the jobs that a server is running or ran last', async () => {
     const queue = fixture.newQueue();
     const done = await work(queue);
@@ -102,7 +111,7 @@ export function filtering(fixture: Fixture): void {
   it('finds nothing by a malformed id', async () => {
     const queue = fixture.newQueue();
     await work(queue);
-    for (const member of ['serverId', 'parentId', 'batchId']) {
+    for (const member of ['serverId', 'parentId', 'batchId', 'enqueuedBy']) {
       expect(await found(queue, { [member]: ['nobody'] }), member).to.deep.equal([]);
     }
   });
@@ -207,6 +216,7 @@ export function filtering(fixture: Fixture): void {
       { serverId: [id] },
       { batchId: [id] },
       { parentId: [id] },
+      { enqueuedBy: [id] },
       { recurringJobId: ['nightly'] },
       { error: ['boom'] },
       { errorFingerprint: ['Error: boom'] },

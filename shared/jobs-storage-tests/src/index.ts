@@ -13,6 +13,7 @@ import { controlling } from './controlling.js';
 import { deletingQueues } from './deleting-queues.js';
 import { editing } from './editing.js';
 import { enqueuing } from './enqueuing.js';
+import { enqueuingFromHandlers } from './enqueuing-from-handlers.js';
 import { feeding } from './feeding.js';
 import { failing } from './failing.js';
 import { filtering } from './filtering.js';
@@ -93,6 +94,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('continuing', () => continuing(fixture));
     describe('following others', () => following(fixture));
     describe('batching', () => batching(fixture));
+    describe('jobs of handlers', () => enqueuingFromHandlers(fixture));
     describe('reading', () => reading(fixture));
     describe('reading back what was set', () => readingBack(fixture));
     describe('a page of jobs', () => paging(fixture));

@@ -63,7 +63,7 @@ const complete: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Returns a filter with every member. */
 function filterOf(): Readonly<Record<string, unknown>> {
   const lists = ['id', 'state', 'queue', 'name', 'tag', 'recurringJobId', 'batchId', 'concurrencyKey'];
-  const others = ['parentId', 'serverId', 'args', 'error', 'errorFingerprint'];
+  const others = ['parentId', 'enqueuedBy', 'serverId', 'args', 'error', 'errorFingerprint'];
   const times = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'];
   return {
     ...Object.fromEntries([...lists, ...others].map((name) => [name, []])),

@@ -6,6 +6,7 @@
  * @module @longshore/jobs
  */
 export type { AfterOption } from './client/after-option.js';
+export type { BoundClient } from './client/bound-client.js';
 export type { BatchRequest, EnqueuedBatch } from './client/batch-request.js';
 export type {
   EnqueueContext,

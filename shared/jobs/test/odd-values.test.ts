@@ -40,6 +40,7 @@ const definition: Readonly<Record<keyof jobs.JobDefinitionOptions<never>, unknow
 const serverOptions: Readonly<Record<keyof jobs.JobServerOptions, unknown>> = {
   storage,
   handlers,
+  client: undefined,
   application: 'app',
   recurring: [],
   queueSettings: { mail: { concurrencyLimit: 1 } },

@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 import type { JobContext } from '../src/index.js';
+import { defineJob } from '../src/job/definition.js';
 import { CancelJob, SnoozeJob } from '../src/job/errors.js';
 
 /**
@@ -41,6 +42,9 @@ const behaviours: Record<string, (context: Context) => unknown> = {
   },
   date: () => ({ when: new Date() }),
   transaction: ({ transaction }) => transaction(async () => null),
+  enqueue: ({ enqueue }) => enqueue(defineJob({ name: 'other' })),
+  enqueueMany: ({ enqueueMany }) => enqueueMany([]),
+  enqueueBatch: ({ enqueueBatch }) => enqueueBatch({ jobs: [] }),
   exit: () => {
     process.exitCode = 3;
     process.exit();

@@ -169,6 +169,12 @@ describe('A handler in a thread', () => {
     expect((await runOne('transaction', 'scheduled')).error?.message).to.contain('connection');
   });
 
+  for (const method of ['enqueue', 'enqueueMany', 'enqueueBatch'])
+    it(`cannot use ${method}, and says what to do instead`, async () => {
+      await start();
+      expect((await runOne(method, 'scheduled')).error?.message).to.contain('return the jobs to enqueue');
+    });
+
   it('may end its thread without harming the server', async () => {
     await start();
     expect((await runOne('exit', 'scheduled')).state).to.equal('scheduled');

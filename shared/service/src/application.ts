@@ -19,7 +19,10 @@ import type { Database, Resource } from '@longshore/resources';
 
 /** What a process gives to the functions of its application. */
 export interface ApplicationServices {
-  /** The client of the job store, with the application's `clientMiddleware`. */
+  /**
+   * The client of the job store, with the application's `clientMiddleware`. Handlers enqueue with their context instead,
+   * which uses this client, so that the jobs join the handler's transaction and name its job.
+   */
   readonly client: JobClient;
   /**
    * The database with the application's tables. With `API_STORAGE=memory`, this is an in-memory Postgres in the

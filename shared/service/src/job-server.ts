@@ -18,6 +18,7 @@ export function createJobServer(
   const queues = readQueues(config.WORKER_QUEUES);
   return new JobServer({
     storage,
+    client: application.client,
     handlers: application.handlers,
     middleware: application.serverMiddleware,
     application: application.name,

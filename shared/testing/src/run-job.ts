@@ -1,4 +1,13 @@
-import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs';
+import {
+  type Job,
+  JobClient,
+  type JobContext,
+  type JobHandler,
+  MemoryStorage,
+  type RunJob,
+  type RunningJob,
+  type TransactionClient,
+} from '@longshore/jobs';
 import {
   checkOptions,
   isFunction,
@@ -33,7 +42,7 @@ const runOptions: OptionNames<RunJobOptions> = {
   traceparent: true,
 };
 
-/** The result, log lines and progress of a handler's run. */
+/** What a handler's run left behind. */
 export interface JobRun<Result> {
   /** The result as it would be stored; `null` if the handler returned nothing. */
   readonly result: Result;
@@ -44,11 +53,20 @@ export interface JobRun<Result> {
   }[];
   /** The latest progress; `null` if the handler reported none. */
   readonly progress: { readonly percent: number; readonly message: string | null } | null;
+  /**
+   * The jobs that the handler enqueued with its context, oldest first, as they were stored. Jobs that it enqueued in a
+   * transaction that failed are not among them.
+   */
+  readonly enqueued: readonly Job[];
 }
 
+/** Maximum number of jobs to read for {@link JobRun.enqueued}. */
+const maxEnqueued = 10_001;
+
 /**
- * Runs one attempt of a handler, without a storage and in the current thread. Checks the arguments and the result
- * against the definition, as an enqueuer and a server would.
+ * Runs one attempt of a handler, by itself and in the current thread. Checks the arguments and the result against the
+ * definition, as an enqueuer and a server would. Jobs that the handler enqueues are returned and do not run. The only job
+ * that exists before is that of the handler, which they may name as their parent.
  *
  * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
  * @throws {TypeError} if `handler` is not the result of `handleJob`, or an option is unknown
@@ -68,36 +86,55 @@ export async function runJob<Args, Result, Input>(
   const { definition, run } = handler;
   const { signal = new AbortController().signal, query, ...job } = options;
   // Converts the arguments to JSON and back, as storing them would.
-  const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);
+  const { text } = definition.check(input ?? ({} as Input));
+  const args: unknown = JSON.parse(text);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;
+  const storage = new MemoryStorage();
+  let transaction: TransactionClient | undefined;
   const log = (level: LogLevel) => (message: string, fields?: object) => {
     logs.push({ level, message, fields: fields ?? null });
   };
-  const context: JobContext<unknown> = {
+  const running: RunningJob = {
+    id: newId(),
+    queue: definition.queue,
+    attempt: 1,
+    maxAttempts: definition.maxAttempts,
+    createdAt: new Date(),
+    traceparent: null,
+    ...job,
+    name: definition.name,
     args,
-    job: {
-      id: newId(),
-      queue: definition.queue,
-      attempt: 1,
-      maxAttempts: definition.maxAttempts,
-      createdAt: new Date(),
-      traceparent: null,
-      ...job,
-      name: definition.name,
-      args,
-    },
+  };
+  const { name, queue, priority, maxAttempts } = definition;
+  const { id } = running;
+  await storage.enqueuer.enqueue([{ id, name, queue, priority, args: text, maxAttempts, due: null }]);
+  const context: JobContext<unknown> = {
+    ...new JobClient(storage).boundTo(() => ({ transaction, enqueuedBy: id })),
+    args,
+    job: running,
     signal,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     progress: (percent, message) => {
       progress = { percent, message: message ?? null };
     },
-    transaction: (work) => inTestTransaction(work, query ?? missing),
+    transaction: (work) =>
+      inTestTransaction(async (client) => {
+        transaction = client;
+        try {
+          return await work(client);
+        } finally {
+          transaction = undefined;
+        }
+      }, query ?? missing),
   };
   const call =
     typeof run === 'function' ? run : ((await import(run.module.href)) as { run: RunJob<unknown> }).run;
   const returned = (await call(context)) ?? null;
-  return { result: JSON.parse(definition.checkResult(returned as Result)) as Result, logs, progress };
+  const result = JSON.parse(definition.checkResult(returned as Result)) as Result;
+  const jobs = await storage.jobs.list({ order: 'oldest', limit: maxEnqueued });
+  await storage.close();
+  return { result, logs, progress, enqueued: jobs.filter((enqueued) => enqueued.id !== id) };
 }
 
 const missing: Query = () =>

@@ -59,6 +59,25 @@ describe('runJob', () => {
     const error = await failureOf(runJob(handler, { order: 1 }));
     expect(error).to.have.property('message').that.contains('pass runJob a query function');
   });
+
+  it('returns what the handler enqueued, and in a transaction only if it commits', async () => {
+    const handler = handleJob(ship, async ({ args, job, enqueue, enqueueMany, transaction }) => {
+      const options = { after: { parents: [job.id] }, tags: ['rest'] };
+      const rolledBack = transaction(async () => {
+        await enqueue(ship, { order: 9 });
+        throw new Error('no');
+      });
+      await rolledBack.catch(() => undefined);
+      await transaction(() => enqueueMany([{ definition: ship, args: { order: 8 }, options }]));
+      await enqueue(bill, args, { delayMs: 60_000 });
+    });
+    const { enqueued } = await runJob(handler, { order: 7 });
+    expect(enqueued.map(({ name, state, args }) => [name, state, args])).to.deep.equal([
+      ['ship', 'awaiting', { order: 8 }],
+      ['bill', 'scheduled', { order: 7 }],
+    ]);
+    expect(enqueued[0]).to.deep.include({ tags: ['rest'], enqueuedBy: enqueued[1]?.enqueuedBy });
+  });
 });
 
 const hourMs = 3_600_000;

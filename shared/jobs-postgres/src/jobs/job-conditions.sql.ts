@@ -132,6 +132,7 @@ function metaConditions(filter: JobFilter, bind: Bind): string[] {
     filter.recurringJobId?.map((recurringJobId) => ({ recurringJobId })),
     filter.batchId?.map((id) => ({ batchId: id.toLowerCase() })),
     filter.parentId?.map((id) => ({ parentIds: [id.toLowerCase()] })),
+    filter.enqueuedBy?.map((id) => ({ enqueuedBy: id.toLowerCase() })),
     filter.concurrencyKey?.map((concurrencyKey) => ({ concurrencyKey })),
   ];
   return members.flatMap((metas) => {
@@ -285,9 +286,9 @@ export function isCounted({ redact: _redact, ...filter }: JobFilter): boolean {
  * in no particular order.
  */
 export function isContained(filter: JobFilter): boolean {
-  const { tag, recurringJobId, batchId, parentId, concurrencyKey, args = [] } = filter;
+  const { tag, recurringJobId, batchId, parentId, enqueuedBy, concurrencyKey, args = [] } = filter;
   return (
-    [tag, recurringJobId, batchId, parentId, concurrencyKey].some(isNonEmpty) ||
+    [tag, recurringJobId, batchId, parentId, enqueuedBy, concurrencyKey].some(isNonEmpty) ||
     args.some(({ values }) => isNonEmpty(values))
   );
 }

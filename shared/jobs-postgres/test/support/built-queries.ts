@@ -24,7 +24,7 @@ const filters: Readonly<Record<string, JobFilter>> = {
   name: { name: ['work'] },
   id: { id: [id] },
   tag: { tag: ['blue'] },
-  key: { concurrencyKey: ['one'], parentId: [id] },
+  key: { concurrencyKey: ['one'], parentId: [id], enqueuedBy: [id] },
   server: { serverId: [id], startedAfter: now },
   finished: { state: ['done', 'failed', 'cancelled'], finishedAfter: now, finishedBefore: now },
   due: { state: ['scheduled', 'awaiting'], dueAfter: now },

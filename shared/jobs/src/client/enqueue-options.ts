@@ -65,7 +65,10 @@ export interface EnqueueOptions {
   transaction?: TransactionClient;
 }
 
-export const enqueueOptions: OptionNames<EnqueueOptions> = {
+/** The options of one job in a call. The transaction applies to the whole call. */
+export type RequestedOptions = Omit<EnqueueOptions, 'transaction'>;
+
+export const requestedOptions: OptionNames<RequestedOptions> = {
   queue: true,
   priority: true,
   maxAttempts: true,
@@ -80,6 +83,10 @@ export const enqueueOptions: OptionNames<EnqueueOptions> = {
   includeHolder: isBoolean,
   delayMs: true,
   runAt: true,
+};
+
+export const enqueueOptions: OptionNames<EnqueueOptions> = {
+  ...requestedOptions,
   transaction: isTransaction,
 };
 

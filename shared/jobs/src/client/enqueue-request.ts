@@ -1,18 +1,18 @@
 import type { ArgsMember, InputOfJob, JobDefinition } from '../job/definition.js';
 import type { OptionNames } from '../job/options.js';
-import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
+import type { EnqueuedJob, EnqueueOptions, RequestedOptions } from './enqueue-options.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
 /** The parameters of `enqueue` after the definition; `args` is optional if the job has no required arguments. */
-export type EnqueueRest<Input> = {} extends Input
-  ? [args?: NoInfer<Input>, options?: EnqueueOptions]
-  : [args: NoInfer<Input>, options?: EnqueueOptions];
+export type EnqueueRest<Input, Options = EnqueueOptions> = {} extends Input
+  ? [args?: NoInfer<Input>, options?: Options]
+  : [args: NoInfer<Input>, options?: Options];
 
 /** A job to enqueue: definition, arguments and options. */
 export type EnqueueRequest<Definition extends JobDefinition = JobDefinition> = {
   readonly definition: Definition;
-  readonly options?: Omit<EnqueueOptions, 'transaction'>;
+  readonly options?: RequestedOptions;
 } & ArgsMember<InputOfJob<Definition>>;
 
 export const requestOptions: OptionNames<EnqueueRequest & { args?: unknown }> = {
@@ -26,15 +26,22 @@ export type EnqueueRequests<Definitions extends readonly JobDefinition[]> = {
   readonly [Index in keyof Definitions]: EnqueueRequest<Definitions[Index]>;
 };
 
+/** What the jobs of one call have in common. */
+export interface EnqueueOrigin {
+  /** The caller's open transaction; without one, the jobs are durable when the call resolves. */
+  readonly transaction?: TransactionClient | undefined;
+  /** Id of the job whose handler makes the call; `undefined` outside of handlers. */
+  readonly enqueuedBy?: string | undefined;
+}
+
 /**
  * The jobs of one call, as middleware sees them. Middleware can replace `requests` and `callback`. `after.parents`
  * refers to jobs by their index in `requests`, so new requests must be added at the end.
  */
-export interface EnqueueContext {
+export interface EnqueueContext extends EnqueueOrigin {
   requests: readonly EnqueueRequest[];
   /** The batch callback; `null` if there is none. */
   callback: EnqueueRequest | null;
-  readonly transaction: TransactionClient | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mapInSlices } from '@longshore/edge';
+import { brand, mapInSlices } from '@longshore/edge';
 import { excessBytes } from '../job/arguments.js';
 import { isString, isTransaction, maybe } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
@@ -7,6 +7,7 @@ import { InvalidArgumentsError } from '../job/errors.js';
 import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
+import type { JobMeta } from '../job/meta.js';
 import { compose, isMiddlewareList } from '../job/middleware.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
@@ -17,9 +18,11 @@ import { checkStorage, type JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
 import { batchOptions, type BatchRequest, type EnqueuedBatch } from './batch-request.js';
+import type { BoundClient } from './bound-client.js';
 import {
   type EnqueueContext,
   type EnqueueMiddleware,
+  type EnqueueOrigin,
   type EnqueueRequest,
   type EnqueueRequests,
   type EnqueueRest,
@@ -30,6 +33,8 @@ import {
   type EnqueuedJobs,
   type EnqueueOptions,
   enqueueOptions,
+  type RequestedOptions,
+  requestedOptions,
 } from './enqueue-options.js';
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
 import { toNewJob } from './new-job.js';
@@ -62,6 +67,10 @@ const sliceLength = 2_000;
 
 /** Enqueues jobs and manages recurring jobs. A client is cheap to create; one per process is enough. */
 export class JobClient {
+  static {
+    brand(this, 'JobClient');
+  }
+
   readonly recurring: RecurringClient;
   readonly #enqueuer: Enqueuer;
   readonly #jobs: JobReader;
@@ -109,10 +118,8 @@ export class JobClient {
     const { transaction } = options;
     // The compiler has already checked the arguments against the definition, so erasing the types is safe.
     const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
-    const [enqueued] = await this.#enqueueThroughMiddleware([request], transaction);
-    if (enqueued === undefined)
-      throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
-    return enqueued as EnqueuedJob<Args, Result>;
+    const [enqueued] = await this.#enqueueThroughMiddleware([request], { transaction });
+    return stillThere(enqueued) as EnqueuedJob<Args, Result>;
   }
 
   /**
@@ -126,17 +133,7 @@ export class JobClient {
   ): Promise<EnqueuedJobs<Definitions>> {
     checkRequests('enqueueMany', requests);
     checkTransaction('enqueueMany: transaction', transaction);
-    return (await this.#enqueueThroughMiddleware(requests, transaction)) as EnqueuedJobs<Definitions>;
-  }
-
-  async #enqueueThroughMiddleware(
-    requests: readonly EnqueueRequest[],
-    transaction: TransactionClient | undefined,
-  ): Promise<EnqueuedJob[]> {
-    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
-      this.#enqueue(context, null),
-    );
-    return enqueue({ requests, callback: null, transaction });
+    return (await this.#enqueueThroughMiddleware(requests, { transaction })) as EnqueuedJobs<Definitions>;
   }
 
   /**
@@ -152,10 +149,56 @@ export class JobClient {
     request: BatchRequest<Definitions, Callback>,
     transaction?: TransactionClient,
   ): Promise<EnqueuedBatch<Definitions, Callback>> {
+    checkTransaction('enqueueBatch: transaction', transaction);
+    return this.#enqueueBatchThroughMiddleware(request, { transaction });
+  }
+
+  /**
+   * Returns the methods that enqueue, for use on one occasion: job servers hand them to handlers, and an API to the
+   * operations of its resources. Their results are plain objects, so that a handler can return them as its own.
+   *
+   * @param origin called synchronously by each call; if it throws, the call rejects with that error
+   */
+  boundTo(origin: () => EnqueueOrigin): BoundClient {
+    return {
+      enqueue: async (definition, ...[args, options = {}]) => {
+        checkDefinition('enqueue', definition);
+        checkOptions('enqueue', options, requestedOptions);
+        const request = { definition, args, options } as EnqueueRequest;
+        const [enqueued] = await this.#enqueueThroughMiddleware([request], origin());
+        return plain(stillThere(enqueued)) as never;
+      },
+      enqueueMany: async (requests) => {
+        checkRequests('enqueueMany', requests);
+        return (await this.#enqueueThroughMiddleware(requests, origin())).map(plain) as never;
+      },
+      enqueueBatch: async (request) => {
+        const { id, jobs, callback } = await this.#enqueueBatchThroughMiddleware(request, origin());
+        return { id, jobs: jobs.map(plain), callback: callback && plain(callback) } as never;
+      },
+    };
+  }
+
+  async #enqueueThroughMiddleware(
+    requests: readonly EnqueueRequest[],
+    origin: EnqueueOrigin,
+  ): Promise<EnqueuedJob[]> {
+    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
+      this.#enqueue(context, null),
+    );
+    return enqueue({ ...origin, requests, callback: null });
+  }
+
+  async #enqueueBatchThroughMiddleware<
+    const Definitions extends readonly JobDefinition[],
+    Callback extends JobDefinition,
+  >(
+    request: BatchRequest<Definitions, Callback>,
+    origin: EnqueueOrigin,
+  ): Promise<EnqueuedBatch<Definitions, Callback>> {
     checkOptions('enqueueBatch', request, batchOptions);
     checkRequests('enqueueBatch: jobs', request.jobs);
     if (request.callback !== undefined) checkCallback(request.callback);
-    checkTransaction('enqueueBatch: transaction', transaction);
     const { name = null, jobs: requests, callback = null, callbackWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
@@ -168,7 +211,7 @@ export class JobClient {
       batch = { id, jobs: batchJobs, callback: last };
       return jobs;
     });
-    await enqueue({ requests, callback, transaction });
+    await enqueue({ ...origin, requests, callback });
     if (batch === null)
       throw new Error('Middleware did not call next() for a batch; to reject a batch, throw instead');
     return batch;
@@ -188,14 +231,16 @@ export class JobClient {
 
   /** Enqueues the jobs of one call. If a batch has a callback, the callback is the last element of the result. */
   async #enqueue(
-    { requests, callback, transaction }: EnqueueContext,
+    { requests, callback, transaction, enqueuedBy }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
   ): Promise<EnqueuedJob[]> {
     if (requests.length === 0 && batch === null) return [];
     const jobs: NewJob[] = [];
+    const origin = enqueuedBy === undefined ? null : { enqueuedBy };
+    const meta = batch === null ? origin : { ...origin, batchId: batch.id };
     const slices = slicesOf(requests, (request) => {
-      const job = this.#toNewJob(request, jobs);
-      jobs.push(batch === null ? job : { ...job, meta: { ...job.meta, batchId: batch.id } });
+      const job = withMeta(this.#toNewJob(request, jobs), meta);
+      jobs.push(job);
       return job;
     });
     if (batch === null) {
@@ -209,7 +254,7 @@ export class JobClient {
     const last =
       callback === null
         ? null
-        : this.#toNewJob({ ...callback, options: { ...callback.options, after } }, jobs);
+        : withMeta(this.#toNewJob({ ...callback, options: { ...callback.options, after } }, jobs), origin);
     const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, callback: last }, transaction);
     return detailsOf(last === null ? jobs : [...jobs, last], result);
   }
@@ -228,6 +273,20 @@ export class JobClient {
 }
 
 const checkTransaction = maybe(isTransaction);
+
+/** @throws {Error} if middleware has removed the only job of a call */
+function stillThere(enqueued: EnqueuedJob | undefined): EnqueuedJob {
+  if (enqueued !== undefined) return enqueued;
+  throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
+}
+
+function plain({ id, queue, created }: EnqueuedJob): EnqueuedJob {
+  return { id, queue, created };
+}
+
+function withMeta(job: NewJob, meta: JobMeta | null): NewJob {
+  return meta === null ? job : { ...job, meta: { ...job.meta, ...meta } };
+}
 
 /** @throws {RangeError} if the callback names parents of its own, because it waits for its batch */
 function checkCallback(callback: EnqueueRequest): void {
@@ -253,7 +312,7 @@ function checkRequest(where: string, request: EnqueueRequest): void {
  * Returns the options without the transaction. Middleware receives the transaction separately, because it applies to
  * the whole call and cannot be changed.
  */
-function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transaction'> {
+function forMiddleware(options: EnqueueOptions): RequestedOptions {
   if (options.transaction === undefined) return options;
   const { transaction: _, ...rest } = options;
   return rest;

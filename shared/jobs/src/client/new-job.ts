@@ -15,7 +15,7 @@ import type { Due, JsonText, NewJob } from '../job/job.js';
 import { checkTags, checkTraceparent, type JobMeta } from '../job/meta.js';
 import { checkOptions } from '../job/options.js';
 import { checkAfter } from './after-option.js';
-import { type EnqueueOptions, enqueueOptions } from './enqueue-options.js';
+import { type RequestedOptions, requestedOptions } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
@@ -35,7 +35,7 @@ export function toNewJob(
   earlier: readonly NewJob[],
 ): NewJob {
   checkDefinition('enqueue', definition);
-  checkOptions('enqueue', options, enqueueOptions);
+  checkOptions('enqueue', options, requestedOptions);
   const {
     queue = definition.queue,
     priority = definition.priority,
@@ -90,7 +90,7 @@ const noTags: readonly string[] = [];
 
 /** Returns the job's metadata; `null` if no option requires any. */
 function metaOf(
-  options: EnqueueOptions,
+  options: RequestedOptions,
   {
     after,
     unique,
@@ -129,7 +129,7 @@ function parentsMeta({ parents, when }: After): JobMeta {
   return { parentIds: parents, ...(when !== 'onDone' && { parentCondition: when }) };
 }
 
-function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {
+function dueTime({ delayMs, runAt }: RequestedOptions): Due | null {
   if (delayMs !== undefined && runAt !== undefined) throw new RangeError('Give delayMs or runAt, not both');
   if (delayMs !== undefined) checkDelay('delayMs', delayMs);
   if (runAt !== undefined) return { at: checkTime('runAt', runAt) };

@@ -14,6 +14,8 @@ export interface JobMeta {
   /** Delay of a job that waits for its parents, in milliseconds, counted from the end of the last one. */
   readonly delayMs?: number;
   readonly recurringJobId?: string;
+  /** Id of the job whose handler enqueued this job. Its origin, not a dependency. */
+  readonly enqueuedBy?: string;
   readonly idempotencyKey?: string;
   /** The unique key that the job was enqueued with. Only for display: `job_key` decides which job holds the key. */
   readonly unique?: Uniqueness;
@@ -52,6 +54,11 @@ export interface JobMetaFields {
   batchId: string | null;
   /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
+  /**
+   * Id of the job whose handler enqueued this job with the methods of its context; `null` if none did. This is the
+   * job's origin, not a dependency: neither job waits for the other, and each can be deleted without the other.
+   */
+  enqueuedBy: string | null;
   idempotencyKey: string | null;
   /** The unique key that the job was enqueued with; `null` if it had none. Another job may hold the key by now. */
   unique: JobUniqueness | null;
@@ -85,6 +92,7 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
     parentCondition:
       parents.length === 0 ? null : isCondition(stored.parentCondition) ? stored.parentCondition : 'onDone',
     recurringJobId: textOf(stored.recurringJobId),
+    enqueuedBy: textOf(stored.enqueuedBy),
     idempotencyKey: textOf(stored.idempotencyKey),
     unique: readUniqueness(stored.unique),
     timeoutMs: isWithin(stored.timeoutMs, bounds.timeoutMs) ? stored.timeoutMs : null,
@@ -113,6 +121,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
     parentIds: isList(stored.parentIds),
     parentCondition: stored.parentCondition === undefined || isCondition(stored.parentCondition),
     recurringJobId: isText(stored.recurringJobId),
+    enqueuedBy: isText(stored.enqueuedBy),
     idempotencyKey: isText(stored.idempotencyKey),
     unique: stored.unique === undefined || readUniqueness(stored.unique) !== null,
     timeoutMs: stored.timeoutMs === undefined || isWithin(stored.timeoutMs, bounds.timeoutMs),

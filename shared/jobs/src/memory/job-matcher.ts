@@ -46,7 +46,8 @@ function metaMatches({ meta }: JobRecord, filter: JobFilter): boolean {
     includesAny(filter.recurringJobId, [meta?.recurringJobId]) &&
     includesAny(filter.batchId?.map(lower), [meta?.batchId]) &&
     includesAny(filter.concurrencyKey, [meta?.concurrencyKey]) &&
-    includesAny(filter.parentId?.map(lower), meta?.parentIds)
+    includesAny(filter.parentId?.map(lower), meta?.parentIds) &&
+    includesAny(filter.enqueuedBy?.map(lower), [meta?.enqueuedBy])
   );
 }
 

@@ -1,8 +1,8 @@
 import type { NewBatch } from '../job/batch.js';
+import type { NewJob } from '../job/job.js';
 import { collectJobs, type Enqueuer, type EnqueueResult, type NewJobs } from '../storage/enqueuer.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
-import { refuseTransaction } from './refuse-transaction.js';
 
 export class MemoryEnqueuer implements Enqueuer {
   readonly #jobs: MemoryJobs;
@@ -12,14 +12,20 @@ export class MemoryEnqueuer implements Enqueuer {
   }
 
   async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
-    const all = await collectJobs(jobs);
-    this.#jobs.requireOpen();
-    return transaction === undefined ? this.#jobs.add(all) : this.#jobs.addAtCommit(all, transaction);
+    return this.#add(await collectJobs(jobs), null, transaction);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const { jobs, callback } = batch;
+    return this.#add(callback === null ? jobs : [...jobs, callback], batch, transaction);
+  }
+
+  #add(
+    jobs: readonly NewJob[],
+    batch: NewBatch | null,
+    transaction: TransactionClient | undefined,
+  ): EnqueueResult {
     this.#jobs.requireOpen();
-    refuseTransaction(transaction);
-    return this.#jobs.addBatch(batch);
+    return this.#jobs.add(jobs, batch, transaction);
   }
 }

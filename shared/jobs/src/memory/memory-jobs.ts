@@ -3,15 +3,16 @@ import { StorageClosedError } from '../job/errors.js';
 import { endOf, type NewBatch } from '../job/batch.js';
 import type { After, ParentEnd } from '../job/continuation.js';
 import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
-import { type FinishedState, isFinished, type JobState } from '../job/state.js';
+import { type FinishedState, isFinished } from '../job/state.js';
 import {
   withoutUncreatedJobs,
   hasKeys,
   KeyHeldError,
   type KeyResolution,
+  noHolders,
   resolveKeys,
 } from '../storage/key-resolution.js';
-import { checkIncluded, type EnqueueResult, enqueueResultOf, holdersToInclude } from '../storage/enqueuer.js';
+import { checkIncluded, type EnqueueResult, holdersToInclude } from '../storage/enqueuer.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs, type KnownIds } from './check-new-jobs.js';
 import type { Clock } from '../job/clock.js';
@@ -23,9 +24,11 @@ import { MemoryHistory, type MemoryRetention } from './memory-history.js';
 import { MemoryKeys } from './memory-keys.js';
 import { MemoryDependencies } from './memory-dependencies.js';
 import { MemoryThroughput } from './memory-throughput.js';
+import { OpenTransactions } from './open-transactions.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
 const defaultMaxQueues = 10_000;
+const noReplacements: KeyResolution['replacements'] = new Map();
 
 /** All jobs, batches and queues. Other components change the states of jobs only through this class. */
 export class MemoryJobs {
@@ -37,7 +40,8 @@ export class MemoryJobs {
   #closed = false;
   readonly #records = new Map<string, JobRecord>();
   readonly #queues: QueueRecords;
-  readonly #keys = new MemoryKeys();
+  readonly #keys = new MemoryKeys((id) => this.#records.get(id)?.state);
+  readonly #transactions = new OpenTransactions();
   readonly #listeners = new Set<NotificationListener>();
   readonly #history = new MemoryHistory();
   readonly #knownIds: KnownIds = {
@@ -68,59 +72,57 @@ export class MemoryJobs {
    * keys. The key's `onConflict` then decides: the other job stays as it is, its content is replaced, or the call
    * throws. The result contains the ids of the other jobs.
    *
+   * In a transaction of the application's database, checks the jobs now, and adds them after the commit. No job is
+   * rejected then: if a parent has been deleted, it counts as ended (`gone`), and queues are created even beyond their
+   * maximum number. Only a job whose key another job has taken since is not created, although the result says so.
+   *
    * @param batch the batch to create together with its jobs; `null` by default
+   * @throws {TypeError} if the transaction has no `afterCommit`
    */
-  add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
+  add(
+    jobs: readonly NewJob[],
+    batch: NewBatch | null = null,
+    transaction?: TransactionClient,
+  ): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
     this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
-    if (!jobs.some(hasKeys)) {
-      checkNewJobs(jobs, batch?.id, this.#knownIds);
-      this.#add(jobs, batch, now);
-      return enqueueResultOf(new Date(now));
-    }
-    const stateOf = (id: string): JobState | undefined => this.#records.get(id)?.state;
-    const { created, holders, replacements, claims } = this.#resolve(jobs, (queue, key) =>
-      this.#keys.holderOf(queue, key, stateOf, now),
+    const open = transaction && this.#transactions.of(transaction);
+    const resolution = this.#resolve(
+      jobs,
+      (queue, key) => open?.holderOf(queue, key) ?? this.#keys.holderOf(queue, key, now),
     );
+    const { created, holders } = resolution;
     checkIncluded(jobs, holders, (id) => this.#records.get(id));
-    checkNewJobs(created, batch?.id, this.#knownIds);
-    this.#add(created, batch === null ? null : withoutUncreatedJobs(batch, created), now);
-    this.#keys.claim(claims, now);
-    for (const [id, job] of replacements) this.#replace(id, job);
+    checkNewJobs(created, batch?.id, open?.beside(this.#knownIds) ?? this.#knownIds);
+    if (open === undefined) this.#store(resolution, batch, now);
+    else open.add(resolution, batch, () => this.#storeLate(resolution, batch));
     const records = holdersToInclude(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
     const includedHolders = new Map(records.map((record) => [record.id, toJob(record)]));
     return { holders, includedHolders, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
-  /**
-   * Checks the jobs now, and adds them after the transaction has committed. The transaction belongs to the
-   * application's database. No job is rejected after the commit. If a parent has been deleted by then, it counts as
-   * ended (`gone`). Queues are created even beyond their maximum number.
-   *
-   * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key; a key cannot be reserved while
-   *   the transaction is open
-   */
-  addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
-    if (typeof transaction.afterCommit !== 'function')
-      throw new TypeError(
-        'With the memory storage, enqueueing in a transaction requires one that has afterCommit',
-      );
-    if (jobs.some(hasKeys))
-      throw new TypeError('Jobs in memory with a key cannot take part in a database transaction');
+  #store({ created, claims, replacements }: KeyResolution, batch: NewBatch | null, now: number): void {
+    this.#add(created, batch === null ? null : withoutUncreatedJobs(batch, created), now);
+    this.#keys.claim(claims, now);
+    for (const [id, job] of replacements) this.#replace(id, job);
+  }
+
+  /** Stores what a transaction has enqueued, apart from jobs that exist by now, or whose key another job has taken. */
+  #storeLate({ created, claims, ...rest }: KeyResolution, batch: NewBatch | null): void {
     const now = this.#clock.now();
-    for (const job of jobs) checkNewJob(job);
-    this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
-    checkNewJobs(jobs, undefined, this.#knownIds);
-    transaction.afterCommit(() => {
-      for (const { queue } of jobs) this.#queues.getBeyondLimit(queue);
-      const unstored = jobs.filter(({ id }) => !this.#records.has(id));
-      this.#add(unstored, null, this.#clock.now());
-    });
-    return enqueueResultOf(new Date(now));
+    const isFree = ({ queue, keys }: NewJob): boolean =>
+      keys?.every((key) => this.#keys.holderOf(queue, key, now) === null) ?? true;
+    const jobs = created.filter((job) => !this.#records.has(job.id) && isFree(job));
+    for (const { queue } of jobs) this.#queues.getBeyondLimit(queue);
+    const ids = new Set(jobs.map(({ id }) => id));
+    const held = claims.filter(({ jobId }) => ids.has(jobId) || this.#records.has(jobId));
+    this.#store({ ...rest, created: jobs, claims: held }, batch, now);
   }
 
   #resolve(...[jobs, holderOf]: Parameters<typeof resolveKeys>): KeyResolution {
+    if (!jobs.some(hasKeys))
+      return { created: jobs, holders: noHolders, replacements: noReplacements, claims: [] };
     try {
       return resolveKeys(jobs, holderOf);
     } catch (error) {
@@ -145,7 +147,7 @@ export class MemoryJobs {
   /** Replaces the content of a job that has not finished and is not running. */
   #replace(id: string, job: NewJob): void {
     const record = this.#records.get(id);
-    if (record === undefined) return;
+    if (record === undefined || record.state === 'processing' || isFinished(record.state)) return;
     const { state } = record;
     if (state === 'enqueued') {
       this.takeOut(record);
@@ -155,10 +157,6 @@ export class MemoryJobs {
     if (state === 'awaiting') return;
     if (record.runAt === null) this.makeReady(record, null);
     else this.schedule(record, record.runAt, null);
-  }
-
-  addBatch(batch: NewBatch): EnqueueResult {
-    return this.add(batch.callback === null ? batch.jobs : [...batch.jobs, batch.callback], batch);
   }
 
   /**
@@ -289,7 +287,7 @@ export class MemoryJobs {
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
     for (const id of this.batches.trim(retention.maxFinished)) this.dependencies.forget(id);
-    this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
+    this.#keys.trim(this.#clock.now());
   }
 
   onNotification(listener: NotificationListener): () => void {

@@ -14,12 +14,17 @@ type StateOf = (jobId: string) => JobState | undefined;
 /** Tracks which job holds each unique key or idempotency key. */
 export class MemoryKeys {
   readonly #records = new Map<string, KeyRecord>();
+  readonly #stateOf: StateOf;
 
-  holderOf(queue: string, key: JobKey, stateOf: StateOf, now: number): KeyHolder | null {
+  constructor(stateOf: StateOf) {
+    this.#stateOf = stateOf;
+  }
+
+  holderOf(queue: string, key: JobKey, now: number): KeyHolder | null {
     const record = this.#records.get(keyName(queue, key));
     if (record === undefined || record.until <= now) return null;
     const { jobId, key: storedKey } = record;
-    const state = stateOf(jobId) ?? null;
+    const state = this.#stateOf(jobId) ?? null;
     if (storedKey.states !== null && (state === null || !storedKey.states.includes(state))) return null;
     return { jobId, state, fingerprint: storedKey.fingerprint };
   }
@@ -38,9 +43,9 @@ export class MemoryKeys {
    *
    * Keeps the key of a failed or cancelled job, because the job can be retried.
    */
-  trim(stateOf: StateOf, now: number): void {
+  trim(now: number): void {
     for (const [name, { key, jobId, until }] of this.#records) {
-      const state = stateOf(jobId);
+      const state = this.#stateOf(jobId);
       const idle = state === undefined || (state === 'done' && !key.states?.includes(state));
       if (until <= now || (key.states !== null && idle)) this.#records.delete(name);
     }

@@ -1,3 +1,4 @@
+import type { BoundClient } from '../client/bound-client.js';
 import { checkDefinition, type JobDefinition } from '../job/definition.js';
 import { type Check, checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
@@ -19,8 +20,16 @@ export interface RunningJob<Args = unknown> {
   readonly traceparent: string | null;
 }
 
-/** The context that a handler receives. */
-export interface JobContext<Args> {
+/**
+ * The context that a handler receives. `enqueue`, `enqueueMany` and `enqueueBatch` enqueue with the server's `client`:
+ *
+ * - the jobs name the handler's job as `enqueuedBy`
+ * - while the work of `transaction` runs, they join that transaction, so the jobs exist only if the job completes;
+ *   otherwise, the jobs are durable when the call resolves, whatever becomes of the attempt
+ * - they reject once the lease was lost or the server has given up on the handler, because another attempt may run then
+ * - in a worker thread, they reject with a TypeError
+ */
+export interface JobContext<Args> extends BoundClient {
   readonly args: Args;
   readonly job: RunningJob<Args>;
   /**

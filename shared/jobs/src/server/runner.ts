@@ -13,7 +13,8 @@ import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
 import type { ResolvedServerOptions } from './server-options.js';
 import { ThreadPool } from './threads/thread-pool.js';
 
-type RunningOption = 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'threads' | 'timeoutGraceMs';
+type RunningOption =
+  'client' | 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'threads' | 'timeoutGraceMs';
 type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
@@ -52,7 +53,7 @@ export class Runner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#holdings = options.holdings;
-    const { storage: store, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
+    const { storage: store, client, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
     const { threads, timeoutGraceMs: graceMs, logger } = options;
     this.#threads = new ThreadPool({ threads, graceMs, maxLogLines, logger });
     const logBounds = { maxLines: maxLogLines, maxLineBytes: maxLogLineBytes };
@@ -60,6 +61,7 @@ export class Runner {
     const attemptOptions = (handler?: JobHandler): AttemptOptions => ({
       store,
       reporter,
+      client,
       toResult: (value) => toResult(value, maxResultBytes, handler?.definition),
     });
     this.#attemptOptions = attemptOptions();

@@ -1,3 +1,5 @@
+import type { BoundClient } from '../client/bound-client.js';
+import type { JobClient } from '../client/job-client.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import type { Claim, ClaimedJob, JsonText, JsonValue } from '../job/job.js';
 import type { JobLog } from '../job/job-log.js';
@@ -24,6 +26,8 @@ export function toRunningJob({
 export interface AttemptOptions {
   readonly store: Pick<JobStorage, 'reports' | 'completions'>;
   readonly reporter: Reporter;
+  /** The client that the handler enqueues with. */
+  readonly client: JobClient;
   /** Serializes the handler's return value. Throws if the value is not JSON, is too large or violates the schema. */
   readonly toResult: (value: unknown) => JsonText;
 }
@@ -39,6 +43,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
+  /** Created when the handler first enqueues. */
+  #bound: BoundClient | undefined;
+  /** The transaction in which the handler's work runs; `undefined` outside of that work. */
+  #open: TransactionClient | undefined;
   #recorded = false;
   /**
    * Resolves when the handler's transaction has committed or rolled back; `undefined` if the handler has started no
@@ -70,6 +78,26 @@ export class RunningAttempt implements JobContext<JsonValue> {
 
   get progress(): (percent: number, message?: string) => void {
     return this.#reporting.progress;
+  }
+
+  get enqueue(): BoundClient['enqueue'] {
+    return this.#client.enqueue;
+  }
+
+  get enqueueMany(): BoundClient['enqueueMany'] {
+    return this.#client.enqueueMany;
+  }
+
+  get enqueueBatch(): BoundClient['enqueueBatch'] {
+    return this.#client.enqueueBatch;
+  }
+
+  get #client(): BoundClient {
+    this.#bound ??= this.#options.client.boundTo(() => {
+      this.#abandonment?.signal.throwIfAborted();
+      return { transaction: this.#open, enqueuedBy: this.claim.jobId };
+    });
+    return this.#bound;
   }
 
   get #reporting(): AttemptReport {
@@ -127,15 +155,24 @@ export class RunningAttempt implements JobContext<JsonValue> {
     await this.#transaction;
   }
 
-  // An arrow function, because handlers destructure the context and call `transaction` without `this`.
-  readonly transaction = async <Result>(
+  /** A new function each time, which works without `this`. Few handlers use it, so it is not made for each attempt. */
+  get transaction(): JobContext<JsonValue>['transaction'] {
+    return (work) => this.#completeInTransaction(work);
+  }
+
+  async #completeInTransaction<Result>(
     work: (client: TransactionClient) => Promise<Result>,
-  ): Promise<Result> => {
+  ): Promise<Result> {
     const { store, toResult } = this.#options;
     let result: { value: Result } | undefined;
     let pendingReport: JobReport | null = null;
     const complete = async (client: TransactionClient): Promise<JsonText> => {
-      result = { value: await work(client) };
+      this.#open = client;
+      try {
+        result = { value: await work(client) };
+      } finally {
+        this.#open = undefined;
+      }
       const text = toResult(result.value);
       // The report is part of the transaction, because the lease ends when the transaction commits.
       pendingReport = this.#report?.take(true) ?? null;
@@ -151,5 +188,5 @@ export class RunningAttempt implements JobContext<JsonValue> {
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');
     this.#recorded = true;
     return result.value;
-  };
+  }
 }

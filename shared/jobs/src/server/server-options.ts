@@ -1,9 +1,11 @@
 import { deploymentBounds } from '../storage/deployments.js';
+import { JobClient } from '../client/job-client.js';
 import { availableParallelism, hostname } from 'node:os';
 import { isTextOf } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
-import { checkOptions, type OptionNames } from '../job/options.js';
+import { type Check, checkOptions, type OptionNames } from '../job/options.js';
 import type { QueuesInCode } from '../job/queue-in-code.js';
+import { shown } from '../job/shown.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import { checkQueuesInCode } from '../storage/queue-synchronization.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
@@ -37,6 +39,11 @@ export interface ServerTimes {
 export interface JobServerOptions extends ServerTimes {
   storage: JobStorage;
   handlers: readonly JobHandler[];
+  /**
+   * The client that handlers enqueue with, through their context: its middleware and limits apply. By default, a client
+   * with default options on this storage.
+   */
+  client?: JobClient;
   /**
    * The name of the application that owns the `recurring` jobs and the `queueSettings`, 1 to 200 characters. Required if one of
    * them is set.
@@ -109,9 +116,15 @@ export interface ResolvedServerOptions extends Required<
   readonly queueSettings: { readonly application: string; readonly queues: QueuesInCode } | null;
 }
 
+const isClient: Check = (what, value) => {
+  if (value instanceof JobClient) return;
+  throw new TypeError(`${what} must be a client, such as new JobClient(storage), not ${shown(value)}`);
+};
+
 const serverOptions: OptionNames<JobServerOptions> = {
   storage: true,
   handlers: true,
+  client: isClient,
   application: isTextOf({ min: 1, max: 200 }),
   recurring: true,
   queueSettings: true,
@@ -145,6 +158,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
   return {
     storage: options.storage,
     handlers: options.handlers,
+    client: options.client ?? new JobClient(options.storage),
     recurring: recurringJobs(options),
     queueSettings: queueSettings(options),
     queues: new QueueOrder(options.queues ?? queuesOf(options.handlers)),

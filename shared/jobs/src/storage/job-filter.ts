@@ -38,6 +38,8 @@ export interface JobFilter {
   readonly concurrencyKey?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
+  /** Jobs that the handler of one of these jobs enqueued. */
+  readonly enqueuedBy?: readonly string[];
   /** Jobs that are running on one of these servers, and finished jobs whose last attempt ran on one of them. */
   readonly serverId?: readonly string[];
   /** Jobs created at or after this time, according to the time encoded in their ids. */
@@ -106,6 +108,7 @@ const filterMembers: OptionNames<JobFilter> = {
   batchId: isTexts,
   concurrencyKey: isTexts,
   parentId: isTexts,
+  enqueuedBy: isTexts,
   serverId: isTexts,
   createdAfter: isStorableTime,
   createdBefore: isStorableTime,

@@ -146,6 +146,7 @@ export const linkMembers = [
   'parentIds',
   'parentCondition',
   'recurringJobId',
+  'enqueuedBy',
   'idempotencyKey',
   'unique',
   'hasDependents',

@@ -54,6 +54,10 @@ export class ThreadContext implements JobContext<JsonValue> {
     );
   };
 
+  readonly enqueue = refuseToEnqueue;
+  readonly enqueueMany = refuseToEnqueue;
+  readonly enqueueBatch = refuseToEnqueue;
+
   /** Sends the latest progress if it has not been sent yet. Must be called after the handler has ended. */
   end(): void {
     this.#sendProgress();
@@ -104,4 +108,11 @@ export class ThreadContext implements JobContext<JsonValue> {
   #send(message: ThreadMessage): void {
     this.#task.port.postMessage(message);
   }
+}
+
+async function refuseToEnqueue(): Promise<never> {
+  throw new TypeError(
+    'A handler in a thread cannot enqueue: the client belongs to the main thread. ' +
+      'Run it without a thread, or return the jobs to enqueue and enqueue them in a handler on the main thread.',
+  );
 }
