@@ -39,6 +39,7 @@ const references: Readonly<Record<string, readonly string[]>> = {
   queues: ['queueName'],
   parents: ['jobId', 'batchId'],
   parentId: ['jobId', 'batchId'],
+  enqueuedBy: ['jobId'],
   groupIds: ['groupId'],
 };
 

@@ -1,5 +1,6 @@
 import type { JobStorage } from '@longshore/jobs';
 import {
+  type Attempt,
   jobStates,
   logLevels,
   type LogLine,
@@ -17,9 +18,20 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { members, nullable } from './fields.js';
+import { members, nullable, Time, toTime } from './fields.js';
 import { includesDocuments } from './job-filters.js';
-import { AttemptItem, JobErrorItem, JobItem, toAttemptItem, toJobItem } from './job-item.js';
+import { JobErrorItem, JobItem, toJobItem } from './job-item.js';
+
+const AttemptItem = Type.Object({
+  attempt: Type.Integer({ minimum: 1, description: 'Counts the attempts of the job from 1' }),
+  outcome: Type.Enum(['processing', 'done', 'failed', 'cancelled', 'lost'], {
+    description: 'How it ended; `lost` if its server died, `processing` while it runs',
+  }),
+  serverId: Type.String({ format: 'uuid', description: 'The server that ran it' }),
+  startedAt: Time,
+  finishedAt: nullable(Time),
+  error: nullable(JobErrorItem),
+});
 
 /** Reasons why callers cannot change a collection that only servers write. */
 const writtenByServers: NotAllowed = {
@@ -45,6 +57,10 @@ export function attemptsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
       },
     },
   });
+}
+
+function toAttemptItem(attempt: Attempt): Static<typeof AttemptItem> {
+  return { ...attempt, startedAt: attempt.startedAt.toISOString(), finishedAt: toTime(attempt.finishedAt) };
 }
 
 const reasons: Record<TransitionReason, true> = {

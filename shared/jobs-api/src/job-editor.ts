@@ -43,6 +43,7 @@ export const serverSet = [
   'after',
   'batchId',
   'recurringJobId',
+  'enqueuedBy',
   'concurrency',
   'unique',
   'idempotencyKey',

@@ -18,6 +18,11 @@ export const jobFilters = {
     match: 'exact',
     description: 'Jobs that depend, or depended, on one of these jobs or batches.',
   },
+  enqueuedBy: {
+    field: 'enqueuedBy',
+    match: 'exact',
+    description: 'Jobs that the handler of one of these jobs enqueued.',
+  },
   serverId: {
     field: 'serverId',
     match: 'exact',
@@ -108,6 +113,7 @@ const textual = [
   'recurringJobId',
   'batchId',
   'parentId',
+  'enqueuedBy',
   'serverId',
   'concurrencyKey',
 ] as const;

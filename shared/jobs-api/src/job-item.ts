@@ -1,6 +1,5 @@
 import type { Job } from '@longshore/jobs';
 import {
-  type Attempt,
   bounds,
   conflictPolicies,
   continuationConditions,
@@ -143,6 +142,10 @@ export const JobItem = Type.Object({
       description: 'The recurring job that enqueued it',
       examples: ['nightly-report'],
     }),
+    nullInExamples,
+  ),
+  enqueuedBy: nullable(
+    Type.String({ format: 'uuid', description: 'The job whose handler enqueued it' }),
     nullInExamples,
   ),
   concurrency: nullable(ConcurrencyItem, nullInExamples),
@@ -325,17 +328,6 @@ export const NewCallbackItem = Type.Object(ofCallback, {
   description: 'The job that runs when all others have finished',
 });
 
-export const AttemptItem = Type.Object({
-  attempt: Type.Integer({ minimum: 1, description: 'Counts the attempts of the job from 1' }),
-  outcome: Type.Enum(['processing', 'done', 'failed', 'cancelled', 'lost'], {
-    description: 'How it ended; `lost` if its server died, `processing` while it runs',
-  }),
-  serverId: Type.String({ format: 'uuid', description: 'The server that ran it' }),
-  startedAt: Time,
-  finishedAt: nullable(Time),
-  error: nullable(JobErrorItem),
-});
-
 export function toJobItem(job: Job): Static<typeof JobItem> {
   // Listing the members explicitly is faster than copying the object.
   return {
@@ -363,6 +355,7 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     after: afterOf(job),
     batchId: job.batchId,
     recurringJobId: job.recurringJobId,
+    enqueuedBy: job.enqueuedBy,
     concurrency: concurrencyOf(job),
     unique: job.unique === null ? null : { ...job.unique, states: [...job.unique.states] },
     idempotencyKey: job.idempotencyKey,
@@ -393,8 +386,4 @@ const fieldOf: Readonly<Partial<Record<string, keyof typeof JobItem.properties>>
 
 function unreadableFields(members: readonly string[]): string[] {
   return [...new Set(members.map((member) => fieldOf[member] ?? member))];
-}
-
-export function toAttemptItem(attempt: Attempt): Static<typeof AttemptItem> {
-  return { ...attempt, startedAt: attempt.startedAt.toISOString(), finishedAt: toTime(attempt.finishedAt) };
 }

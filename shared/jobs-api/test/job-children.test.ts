@@ -46,6 +46,19 @@ describe('What belongs to a job, as resources', () => {
     expect(response.headers['x-total-count']).to.equal('2');
   });
 
+  it('GET /jobs?enqueuedBy={id} lists the jobs that its handler enqueued, which have its id', async () => {
+    const { id } = await client.enqueue(work, {});
+    const handled = client.boundTo(() => ({ enqueuedBy: id }));
+    const { id: enqueued } = await handled.enqueue(work, {});
+    const answer = await api.get(`/api/v1/jobs?enqueuedBy=${id.toUpperCase()}&fields=id,enqueuedBy`);
+    expect([answer.status, answer.json()]).to.deep.equal([200, [{ id: enqueued, enqueuedBy: id }]]);
+    expect((await api.get(`/api/v1/jobs/${id}`)).json()).to.include({ enqueuedBy: null });
+  });
+
+  it('GET /jobs?enqueuedBy= refuses what is not an id', async () => {
+    expect((await api.get('/api/v1/jobs?enqueuedBy=nobody')).status).to.equal(400);
+  });
+
   it('GET /jobs/{id}/logs lists what the handler logged, and the job shows its progress', async () => {
     const handler = handleJob(work, ({ log, progress }) => {
       for (const step of [1, 2, 3]) log.info(`step ${step}`, { step });

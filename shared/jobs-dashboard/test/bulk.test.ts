@@ -9,6 +9,7 @@ const lists = [
   ['recurring', 'recurringJobId'],
   ['batch', 'batchId'],
   ['parent', 'parentId'],
+  ['enqueuer', 'enqueuedBy'],
   ['server', 'serverId'],
   ['error', 'error'],
   ['fingerprint', 'errorFingerprint'],

@@ -49,6 +49,7 @@ export const job = (members: Partial<Job>): Job => ({
   parentCondition: null,
   batchId: null,
   recurringJobId: null,
+  enqueuedBy: null,
   idempotencyKey: null,
   unique: null,
   timeoutMs: null,

@@ -55,6 +55,30 @@ describe('the page of a job', () => {
       .and.include('Delay 5.0 s after the last of these has ended');
   });
 
+  it('names the job that enqueued it, and the jobs that its handler has enqueued', async () => {
+    const { doneId, storage } = site.story;
+    const handled = client.boundTo(() => ({ enqueuedBy: doneId }));
+    const { id } = await handled.enqueue(defineJob({ name: 'follow-up' }));
+    const done = await storage.jobs.find(doneId);
+    expect(await page(`jobs/${id}`)).to.include(`Enqueued by ${done?.name ?? ''} Done`);
+    expect(await page(`jobs/${doneId}`)).to.include('Enqueued by this job follow-up Enqueued');
+    expect(await page(`jobs?enqueuer=${doneId}`)).to.include('follow-up');
+  });
+
+  it('says that the job that enqueued it was removed', async () => {
+    const enqueuedBy = '0198c0de-0000-7000-8000-00000000abcd';
+    const { id } = await client.boundTo(() => ({ enqueuedBy })).enqueue(work);
+    expect(await page(`jobs/${id}`)).to.include(`Enqueued by removed ${enqueuedBy}`);
+  });
+
+  it('links to all jobs that its handler has enqueued, if there are many', async () => {
+    const { retriedId } = site.story;
+    const jobs = Array.from({ length: 12 }, () => ({ definition: work }));
+    await client.boundTo(() => ({ enqueuedBy: retriedId })).enqueueMany(jobs);
+    const { text } = await site.http.get(`/job-dashboard/jobs/${retriedId}`);
+    expect(text).to.include(`jobs?enqueuer=${retriedId}`);
+  });
+
   it('has the ids of all of many parents', async () => {
     const jobs = Array.from({ length: 40 }, () => ({ definition: work, args: {} }));
     const parents = (await client.enqueueMany(jobs)).map((job) => job.id);

@@ -32,6 +32,7 @@ import { readRows } from './list-page.js';
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
+const MAX_ENQUEUED = 10;
 const MAX_PARENTS = 20;
 const MAX_ACTIONS = 20;
 const MAX_LINE = 300;
@@ -61,19 +62,17 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, delays, lease, log, dependents, skipped, actions, otherParents] =
-    await Promise.all([
-      reader.jobs.listAttempts(id),
-      reader.servers.list(),
-      reader.queues.find(job.queue),
-      job.state === 'enqueued' ? readDelays(job, reader) : {},
-      job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
-      job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-      readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
-      countSkipped(job, reader),
-      reader.audit.list({ target: id, limit: MAX_ACTIONS }),
-      readOtherParents(job, reader),
-    ]);
+  const [attempts, servers, queue, delays, lease, log, related, skipped, actions] = await Promise.all([
+    reader.jobs.listAttempts(id),
+    reader.servers.list(),
+    reader.queues.find(job.queue),
+    job.state === 'enqueued' ? readDelays(job, reader) : {},
+    job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
+    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
+    readRelated(job, reader),
+    countSkipped(job, reader),
+    reader.audit.list({ target: id, limit: MAX_ACTIONS }),
+  ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const nowMs = context.now();
@@ -94,10 +93,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     isEditable: editableStates.includes(job.state),
     failure: failureOf(job),
     parent,
-    otherParents,
-    moreParents: job.parentIds.slice(MAX_PARENTS),
-    dependents: dependents.rows.map(jobRow),
-    moreDependents: !dependents.isComplete,
+    ...related,
     skipped,
     isSkipped: skipReason(job.error) !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(stretchRow),
@@ -107,6 +103,24 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     /** Whether to link each attempt to its full log. True if there are several attempts and the page omits log lines. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
+  };
+}
+
+/** Reads the jobs that the page links to, apart from the first parent. */
+async function readRelated(job: Job, reader: PageContext['reader']): Promise<object> {
+  const [otherParents, dependents, enqueuer, enqueued] = await Promise.all([
+    readOtherParents(job, reader),
+    readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(job.id, { limit, documents: false })),
+    readEnqueuer(job, reader),
+    readEnqueued(job, reader),
+  ]);
+  return {
+    otherParents,
+    moreParents: job.parentIds.slice(MAX_PARENTS),
+    dependents: dependents.rows.map(jobRow),
+    moreDependents: !dependents.isComplete,
+    enqueuer,
+    ...enqueued,
   };
 }
 
@@ -127,6 +141,37 @@ async function readOtherParents(
       return { id, kind: 'batch', name: batch.name ?? 'batch', state: endOf(batch) ?? 'processing' };
     }),
   );
+}
+
+/** Reads the job whose handler enqueued this one. One that has been removed has only its id. */
+async function readEnqueuer({ enqueuedBy }: Job, { jobs }: PageContext['reader']): Promise<object | null> {
+  if (enqueuedBy === null) return null;
+  const job = await jobs.find(enqueuedBy);
+  return job === null ? { id: enqueuedBy } : { id: job.id, name: job.name, state: job.state };
+}
+
+/**
+ * Reads the first jobs that the job's handler has enqueued. Looks only at the jobs that follow it, because a job that has
+ * enqueued none must not cost a search of all jobs.
+ *
+ * @returns `moreEnqueued`: whether there may be others
+ */
+async function readEnqueued(
+  { id, attempt }: Job,
+  { jobs }: PageContext['reader'],
+): Promise<{ readonly enqueued: readonly object[]; readonly moreEnqueued: boolean }> {
+  if (attempt === 0) return { enqueued: [], moreEnqueued: false };
+  const { jobs: found, isComplete } = await jobs.listBrief({
+    filter: { enqueuedBy: [id] },
+    order: 'oldest',
+    after: id,
+    limit: MAX_ENQUEUED + 1,
+    reach: 'near',
+  });
+  return {
+    enqueued: found.slice(0, MAX_ENQUEUED).map(jobRow),
+    moreEnqueued: !isComplete || found.length > MAX_ENQUEUED,
+  };
 }
 
 /**

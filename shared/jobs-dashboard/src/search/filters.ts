@@ -30,6 +30,7 @@ export const plainKeys = [
   'batch',
   'key',
   'parent',
+  'enqueuer',
   'server',
   'error',
   'fingerprint',
@@ -94,6 +95,7 @@ const pages: Readonly<Partial<Record<TermKey, string>>> = {
   recurring: 'recurring',
   batch: 'batches',
   parent: 'jobs',
+  enqueuer: 'jobs',
   server: 'servers',
 };
 
@@ -135,6 +137,7 @@ export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Readin
     ...list('batchId', 'batch'),
     ...list('concurrencyKey', 'key'),
     ...list('parentId', 'parent'),
+    ...list('enqueuedBy', 'enqueuer'),
     ...list('serverId', 'server'),
     ...list('error', 'error'),
     ...list('errorFingerprint', 'fingerprint'),

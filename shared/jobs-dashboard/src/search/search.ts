@@ -83,6 +83,7 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['batchId', 'batch'],
   ['concurrencyKey', 'key'],
   ['parentId', 'parent'],
+  ['enqueuedBy', 'enqueuer'],
   ['serverId', 'server'],
   ['error', 'error'],
   ['errorFingerprint', 'fingerprint'],
