@@ -1,15 +1,9 @@
 import { isIP } from 'node:net';
 import { shorten } from '@longshore/edge';
-import type { JobClient, JobDefinition, JobEvents } from '@longshore/jobs';
+import type { JobEvents } from '@longshore/jobs';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard/request-origin';
-import {
-  apiError,
-  createResourceApi,
-  type Enqueue,
-  type RequestGuard,
-  tableIdempotencyStore,
-} from '@longshore/resources';
+import { apiError, createResourceApi, type RequestGuard, tableIdempotencyStore } from '@longshore/resources';
 import { listOf, type LoadedApplication, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { acceptedKinds, type AccessConfig } from './access/access-config.js';
@@ -69,7 +63,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     platform: {
       database: database.pool,
       reads: database.reads,
-      enqueue: enqueueWith(client, definitions),
+      jobs: (transaction) => client.boundTo(() => ({ transaction })),
     },
     ...(access.authenticate && { authenticate: access.authenticate }),
     ...(access.rateLimit && { rateLimit: access.rateLimit }),
@@ -114,17 +108,6 @@ Enqueue a first job; the response arrives once the job is durable:
 curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
   --json '{ "name": "${testJob.name}", "args": { "waitMs": 10 } }'
 \`\`\``;
-}
-
-/** Returns a function that enqueues a job by name in the transaction of a resource operation. */
-function enqueueWith(client: JobClient, definitions: readonly JobDefinition[]): Enqueue {
-  const byName = new Map(definitions.map((definition) => [definition.name, definition]));
-  return async (transaction, name, args) => {
-    const definition = byName.get(name);
-    if (definition === undefined) throw new Error(`The application has no job "${name}"`);
-    const { id } = await client.enqueue(definition, args, { transaction });
-    return id;
-  };
 }
 
 /** The variables that determine which requests are rejected. */

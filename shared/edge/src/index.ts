@@ -5,6 +5,7 @@
  */
 export { brand } from './brand.js';
 export { createApplication, networkOf } from './address.js';
+export * from './operation-jobs.js'; // not by name, so that packages can add to the interface
 export { beginSlice, inSlices, mapInSlices, nextTurn, turnIsOver } from './slices.js';
 export {
   parseInteger,

@@ -3,7 +3,7 @@
  *
  * @module @longshore/resources
  */
-export { Throttle, type ThrottlePolicy } from '@longshore/edge';
+export { type OperationJobs, Throttle, type ThrottlePolicy } from '@longshore/edge';
 export {
   type Database,
   type PooledConnection,
@@ -13,7 +13,7 @@ export {
   inTransaction,
 } from './database/database.js';
 export { classifySqlError } from './database/sql-errors.js';
-export type { CallContext, Principal, Enqueue, Platform } from './definition/context.js';
+export type { CallContext, Principal, Platform } from './definition/context.js';
 export { defineResource } from './definition/define-resource.js';
 export {
   type EventSource,

@@ -60,7 +60,7 @@ describe('The problems of a request to a table', () => {
       );`);
     api = await serve({
       resources: [named('ports'), named('ships', [calls]), named('pilots'), calls],
-      platform: { database: pool, enqueue: async () => '' },
+      platform: { database: pool },
     });
     const made = async (path: string): Promise<string> =>
       ((await api.call(`/api/v1/${path}`, { method: 'POST', json: { name: 'x' } })).body as { id: string })

@@ -132,6 +132,25 @@ describe('A definition that breaks a rule throws at start-up', () => {
       .with.property('message')
       .that.contains('needs a database');
   });
+
+  it('a table with an operation that enqueues, on a platform without jobs', async () => {
+    const operations = { pay: { summary: 'Pay', enqueues: true } };
+    const resources = [
+      defineResource(
+        { name: 'orders', item, operations },
+        tableStorage({ name: 'orders', operations: { pay: async () => undefined } }),
+      ),
+    ];
+    const unused = () => Promise.reject(new Error('unused'));
+    const platform = { database: { query: unused, connect: unused } };
+    const error = await serve({ resources, platform }).catch((reason: unknown) => reason);
+    expect(error)
+      .to.be.instanceOf(DefinitionError)
+      .with.property(
+        'message',
+        'operation "pay" of resource "orders" enqueues jobs: give the platform `jobs`',
+      );
+  });
 });
 
 describe('Names', () => {

@@ -60,7 +60,7 @@ describe('A search, in tables and in memory', () => {
     const { searchTimeoutMs } = patientStorage;
     api = await serve({
       resources: [stored, kept],
-      platform: { database: pool, enqueue: () => Promise.resolve('none'), searchTimeoutMs },
+      platform: { database: pool, searchTimeoutMs },
     });
   });
   after(async () => {

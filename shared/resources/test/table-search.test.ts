@@ -63,11 +63,7 @@ describe('A search of a large table', () => {
     await database.drop();
   });
 
-  const platform = (searchTimeoutMs: number): Platform => ({
-    database: pool,
-    enqueue: () => Promise.resolve('none'),
-    searchTimeoutMs,
-  });
+  const platform = (searchTimeoutMs: number): Platform => ({ database: pool, searchTimeoutMs });
   const get = (path: string): Promise<Answer> => api.call(`/api/v1/${path}`);
   const idsIn = ({ body }: Answer): number[] => (body as { id: number }[]).map(({ id }) => id);
 

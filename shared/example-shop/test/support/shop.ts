@@ -3,17 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { application, seed } from '@longshore/example-shop';
-import {
-  JobClient,
-  type JobDefinition,
-  JobServer,
-  type JobStorage,
-  MemoryStorage,
-  silentLogger,
-} from '@longshore/jobs';
+import { JobClient, JobServer, type JobStorage, MemoryStorage, silentLogger } from '@longshore/jobs';
 import { PostgresStorage } from 'longshore';
 import { MemoryDatabase } from '@longshore/resources/memory-database';
-import { createResourceApi, type Database, type Enqueue, inTransaction } from '@longshore/resources';
+import { createResourceApi, type Database, inTransaction } from '@longshore/resources';
 import {
   apiFetch,
   createTestDatabase,
@@ -108,22 +101,17 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
   const directory = await mkdtemp(path.join(tmpdir(), 'shop-'));
   const client = new JobClient(storage);
   const handlers = createHandlers({ client, database, directory, logger: silentLogger });
-  const jobs = new Map(handlers.map(({ definition }) => [definition.name, definition]));
-  const definitionOf = (name: string): JobDefinition => {
-    const definition = jobs.get(name);
-    if (definition === undefined) throw new Error(`The shop has no job "${name}"`);
-    return definition;
-  };
-  const enqueue = async (...[transaction, name, args]: Parameters<Enqueue>): Promise<string> =>
-    (await client.enqueue(definitionOf(name), args, { transaction })).id;
-
   const app = new Koa();
   app.use(
     createResourceApi({
       resources,
       baseUrl: 'https://shop.longshore.dev',
       log: { incident: () => {} },
-      platform: { database, enqueue, searchTimeoutMs: patientStorage.searchTimeoutMs },
+      platform: {
+        database,
+        jobs: (transaction) => client.boundTo(() => ({ transaction })),
+        searchTimeoutMs: patientStorage.searchTimeoutMs,
+      },
     }),
   );
   const handle = app.callback();
@@ -131,6 +119,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
   const send = apiFetch(http.url);
   const server = new JobServer({
     storage,
+    client,
     handlers,
     ...patientServer,
     queues: handlers.map(({ definition }) => definition.queue),
@@ -152,7 +141,11 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
         body: text === '' ? undefined : JSON.parse(text),
       };
     },
-    enqueue: async (name, args) => (await client.enqueue(definitionOf(name), args)).id,
+    enqueue: async (name, args) => {
+      const handler = handlers.find(({ definition }) => definition.name === name);
+      if (handler === undefined) throw new Error(`The shop has no job "${name}"`);
+      return (await client.enqueue(handler.definition, args)).id;
+    },
     trigger: async (id) => (await client.recurring.trigger(id))?.id ?? 'no job',
     countJobs: async (name) => (await storage.jobs.count({ name: [name] })).count,
     resultOf: async (jobId) => {

@@ -26,3 +26,8 @@ export interface BoundClient {
     request: BatchRequest<Definitions, Callback>,
   ) => Promise<EnqueuedBatch<Definitions, Callback>>;
 }
+
+declare module '@longshore/edge' {
+  /** Operations of resources enqueue with the methods of the client. */
+  interface OperationJobs extends BoundClient {}
+}

@@ -1,5 +1,6 @@
+import type { OperationJobs } from '@longshore/edge';
 import type { Transaction } from '../database/database.js';
-import type { CallContext, EnqueueHere } from '../definition/context.js';
+import type { CallContext } from '../definition/context.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 
@@ -43,15 +44,15 @@ export interface TableDeclaration<Item, Bodies> {
 /** A table declaration for items and bodies of unknown types. */
 export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
 
-export interface OperationCall<Item, Body> {
+/**
+ * What the code of an operation receives. With `@longshore/jobs`, this includes `enqueue`, `enqueueMany` and
+ * `enqueueBatch`: the methods of the client, with every option, in the operation's transaction. The jobs exist only if it
+ * commits.
+ */
+export interface OperationCall<Item, Body> extends OperationJobs {
   /** The current item, locked. */
   readonly item: Item;
   readonly body: Body;
   readonly transaction: Transaction;
-  /**
-   * Enqueues a job in the same transaction and returns its id. Takes the job's name or definition. With a definition,
-   * the compiler checks the types of the arguments.
-   */
-  readonly enqueue: EnqueueHere;
   readonly context: CallContext;
 }

@@ -1,6 +1,6 @@
-import { brand, mapInSlices } from '@longshore/edge';
+import { brand, mapInSlices, type OperationJobs } from '@longshore/edge';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.js';
-import type { CallContext, NamedJob, Platform } from '../definition/context.js';
+import type { CallContext, Platform } from '../definition/context.js';
 import { DefinitionError } from '../definition/naming.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
 import { type AnyStorage, applyAll, type ItemChange, withJob } from '../definition/storage.js';
@@ -47,6 +47,11 @@ class TableStorageFactory implements StorageFactory<unknown, unknown> {
   create(resource: Resource, platform: Platform | undefined): AnyStorage {
     if (platform === undefined)
       throw new DefinitionError(`resource "${resource.name}" is a table and needs a database`);
+    const enqueuing = [...resource.operations.values()].find(({ enqueues }) => enqueues);
+    if (platform.jobs === undefined && enqueuing !== undefined)
+      throw new DefinitionError(
+        `operation "${enqueuing.verb}" of resource "${resource.name}" enqueues jobs: give the platform \`jobs\``,
+      );
     return createStorage(resource, this.table, platform);
   }
 }
@@ -58,7 +63,7 @@ type OperationCode = (
 function createStorage(
   resource: Resource,
   table: AnyTable,
-  { database, reads = database, enqueue, searchTimeoutMs }: Platform,
+  { database, reads = database, jobs, searchTimeoutMs }: Platform,
 ): AnyStorage {
   const columns = columnsOf(resource, table);
   const reader = new TableReader({ database, reads }, resource, table.name, columns);
@@ -133,21 +138,17 @@ function createStorage(
         if (states !== undefined && !states.from.includes(String(item[states.field]))) {
           throw illegalState(resource, id, verb, String(item[states.field]), states.from);
         }
-        const jobs: string[] = [];
-        const enqueueHere = async (job: NamedJob | string, args: unknown = {}): Promise<string> => {
-          const jobId = await enqueue(transaction, typeof job === 'string' ? job : job.name, args);
-          jobs.push(jobId);
-          return jobId;
-        };
+        const jobIds: string[] = [];
+        const operationJobs = noting(jobs?.(transaction) ?? {}, jobIds);
         const stateChange = states === undefined ? {} : { [states.field]: states.to[0] };
         const changes = {
           ...stateChange,
-          ...(await code({ item, body, transaction, enqueue: enqueueHere, context })),
+          ...(await code({ ...operationJobs, item, body, transaction, context })),
         };
         const changed = { ...changes, [resource.key]: item[resource.key] };
         return withJob(
           await write(transaction, id, changed, Object.keys(changes), context.parentFields),
-          jobs.at(-1),
+          jobIds.at(-1),
         );
       });
 
@@ -222,6 +223,34 @@ function createStorage(
   };
   const serves = table.serves ?? (table.view === true ? ['list', 'get'] : undefined);
   return serves === undefined ? functions : pickServed(functions, serves);
+}
+
+/** What a function that enqueues resolves to; see {@link Platform}. */
+type Enqueued =
+  | { readonly id: string }
+  | readonly { readonly id: string }[]
+  | { readonly jobs: readonly { readonly id: string }[]; readonly callback: { readonly id: string } | null };
+
+/** Returns the functions. Each adds to `ids` the id of the job that it enqueues last. */
+function noting(functions: OperationJobs, ids: string[]): OperationJobs {
+  const entries = Object.entries(functions) as [string, (...call: unknown[]) => Promise<Enqueued>][];
+  return Object.fromEntries(
+    entries.map(([name, enqueue]) => [
+      name,
+      async (...call: unknown[]) => {
+        const enqueued = await enqueue(...call);
+        ids.push(...lastIdIn(enqueued));
+        return enqueued;
+      },
+    ]),
+  );
+}
+
+function lastIdIn(enqueued: Enqueued): string[] {
+  if ('jobs' in enqueued)
+    return lastIdIn([...enqueued.jobs, ...(enqueued.callback === null ? [] : [enqueued.callback])]);
+  if ('id' in enqueued) return [enqueued.id];
+  return enqueued.slice(-1).map(({ id }) => id);
 }
 
 /** Returns the fields whose value a change replaces. */

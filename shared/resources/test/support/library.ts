@@ -10,6 +10,13 @@ import {
 } from '@longshore/resources';
 import { serve, type TestApi } from './api.js';
 
+declare module '@longshore/edge' {
+  interface OperationJobs {
+    /** Stores a reminder. Returns its id. */
+    readonly remind: (args: object) => Promise<{ readonly id: string }>;
+  }
+}
+
 const Author = Type.Object({
   id: Type.String({ pattern: '^[a-z]+$', maxLength: 20 }),
   name: Type.String({ minLength: 1, maxLength: 40 }),
@@ -86,8 +93,8 @@ export const books = defineResource(
   tableStorage({
     name: 'library.book',
     operations: {
-      lend: async ({ item, body, enqueue }) => {
-        await enqueue('remind', { book: item.id, days: body.days });
+      lend: async ({ item, body, remind }) => {
+        await remind({ book: item.id, days: body.days });
         return { pages: (item.pages ?? 0) + body.days };
       },
     },
@@ -156,13 +163,15 @@ export async function serveLibrary(
     platform: {
       database: pool,
       searchTimeoutMs: patientStorage.searchTimeoutMs,
-      enqueue: async (transaction, _job, args) => {
-        const { rows } = await transaction.query(
-          'insert into library.reminder (args) values ($1) returning id',
-          [args],
-        );
-        return String(rows[0]?.['id']);
-      },
+      jobs: (transaction) => ({
+        remind: async (args) => {
+          const { rows } = await transaction.query(
+            'insert into library.reminder (args) values ($1) returning id',
+            [args],
+          );
+          return { id: String(rows[0]?.['id']) };
+        },
+      }),
     },
     ...options,
   });
