@@ -13,6 +13,7 @@ const names = `
   JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
   JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState
   JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob
+  QueueSettingsInCode QueuesInCode
   QuotaExceededError QuotaLimits ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError
   ResultTooLargeError RetryDelay RunJob RunMiddleware RunningJob ServerQueues SnoozeJob
   StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient TransactionRows UniquenessRule
