@@ -4,7 +4,7 @@ import type { ApiChange } from '@longshore/resources';
 export const apiChangelog: readonly ApiChange[] = [
   {
     date: '2026-11-28',
-    text: 'A request to cancel a running job is answered with 202, and shown as `cancelRequestedAt` and `cancelReason` until the job has ended. `PUT /jobs/{id}/reschedule` and `PUT /jobs/reschedule`. PATCH and PUT of jobs change `tags` and `maxAttempts`. `POST /queues`. `POST /deployments` has quotas. Without `limit`, `/statistics` has 20 items, latest first. `DELETE /jobs` deletes nothing if an unfinished job matches (409), and answers 202 with an `Idempotency-Key`. Jobs have `enqueuedBy`, also as a filter.',
+    text: 'A request to cancel a running job is answered with 202, and shown as `cancelRequestedAt` and `cancelReason` until the job has ended. `PUT /jobs/{id}/reschedule` and `PUT /jobs/reschedule`. PATCH and PUT of jobs change `tags` and `maxAttempts`. `POST /queues`. `POST /deployments` has quotas. Without `limit`, `/statistics` has 20 items, latest first. `DELETE /jobs` deletes nothing if an unfinished job matches (409), and answers 202 with an `Idempotency-Key`. Jobs have `enqueuedBy`, also as a filter. Recurring jobs take `every` and `anchor` instead of `cron`, which can be null, and `timeoutMs`, `maxBacklog`, `tags`, `concurrency` and `unique`. PUT without one of these sets its default. Triggering a recurring job is a 409 while another job holds its unique key.',
   },
   { date: '2026-11-22', text: 'Version 1 of the API.' },
 ];

@@ -35,13 +35,18 @@ const excused: readonly RegExp[] = [
   /^(\[0\]\.)?args(\.| must )/,
   /^(\[0\]\.|callback\.)?name ".*" is not a job of this application/,
   / is not a cron expression|a cron expression has 5/,
+  /A schedule (needs cron|has cron or every, not both)/,
+  / is not an interval: write numbers|An interval is from 1 s/,
+  /anchor (must be a Date|belongs to every)|timeZone does not apply to every/,
+  /unique\.states includes finished states, which requires periodMs/,
+  /maxBacklog is at most/,
   / is not a time zone; use an IANA name/,
   // Times that depend on when the request is sent.
   /^until must be a time in the future, at most a year ahead/,
   /^startsAfter must be within the last 31 days/,
   /^bucketMs must be a multiple of 60000 up to an hour/,
   // What is checked once a patch has been merged into the item.
-  /^(rateLimit\.\w+|runAt|args) is missing/,
+  /^((rateLimit|concurrency)\.\w+|unique\.key|runAt|args) is missing/,
   // A job that was retried by hand may have more, and may be sent back as it is.
   /^maxAttempts must be an integer from 1 to 1000/,
 ];

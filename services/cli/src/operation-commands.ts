@@ -56,7 +56,7 @@ const collections: Readonly<Record<string, Collection>> = {
   recurring: {
     path: 'recurring-jobs',
     key: 'id',
-    columns: ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt'],
+    columns: ['id', 'name', 'cron', 'timeZone', 'every', 'nextDueAt', 'pausedAt'],
     operations: [
       recurringJobOperations.create,
       recurringJobOperations.edit,

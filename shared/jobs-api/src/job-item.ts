@@ -1,11 +1,5 @@
 import type { Job } from '@longshore/jobs';
-import {
-  bounds,
-  conflictPolicies,
-  continuationConditions,
-  jobStates,
-  maxCountedAttempts,
-} from '@longshore/jobs/storage';
+import { bounds, continuationConditions, jobStates, maxCountedAttempts } from '@longshore/jobs/storage';
 import Type, { type Static } from 'typebox';
 import {
   createdAtOf,
@@ -21,20 +15,13 @@ import {
   Time,
   toTime,
 } from './fields.js';
+import { ConcurrencyItem, NewConcurrency, NewUniqueness, UniquenessItem } from './key-items.js';
 
 export const JobErrorItem = Type.Object({
   name: { ...text(bounds.errorName, 'The class of the error'), examples: ['TypeError'] },
   message: text(bounds.errorMessage, 'What went wrong'),
   stack: nullable(Type.String({ description: 'The stack trace' })),
 });
-
-export const ConcurrencyItem = Type.Object(
-  {
-    key: text(bounds.keyLength, 'The concurrency key'),
-    limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
-  },
-  { description: 'Limits how many jobs of the queue with this key run at once; null if nothing does' },
-);
 
 /** A job as the API shows it. Taken together, the examples of the fields describe a job that is done. */
 export const JobItem = Type.Object({
@@ -149,28 +136,7 @@ export const JobItem = Type.Object({
     nullInExamples,
   ),
   concurrency: nullable(ConcurrencyItem, nullInExamples),
-  unique: nullable(
-    Type.Object(
-      {
-        key: text(bounds.keyLength, 'The unique key'),
-        periodMs: nullable(
-          integer(
-            bounds.periodMs,
-            'How long it holds the key after `createdAt`, in milliseconds; null if only `states` matter',
-          ),
-        ),
-        states: Type.Array(Type.Enum([...jobStates]), {
-          maxItems: jobStates.length,
-          description: 'The states in which it holds the key',
-        }),
-        onConflict: Type.Enum([...conflictPolicies], {
-          description: 'What was to happen if another job had held the key when this one was enqueued',
-        }),
-      },
-      { description: 'The unique key that it was enqueued with; null if it had none' },
-    ),
-    nullInExamples,
-  ),
+  unique: nullable(UniquenessItem, nullInExamples),
   idempotencyKey: nullable(text(bounds.keyLength, 'The key that it was enqueued with'), nullInExamples),
   traceparent: nullable(
     Type.String({
@@ -265,50 +231,8 @@ export const NewJobItem = Type.Object(
         },
       ),
     ),
-    concurrency: Type.Optional(
-      Type.Object(
-        {
-          key: text(bounds.keyLength, 'The concurrency key, such as the ID of a tenant'),
-          limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
-        },
-        {
-          additionalProperties: false,
-          description: 'Limits how many jobs of the queue with this key run at once',
-        },
-      ),
-    ),
-    unique: Type.Optional(
-      Type.Object(
-        {
-          key: text(bounds.keyLength, 'The unique key'),
-          periodMs: Type.Optional(
-            integer(
-              bounds.periodMs,
-              'How long the key is held, in milliseconds; by default, as long as the job is in one of `states`',
-            ),
-          ),
-          states: Type.Optional(
-            Type.Array(Type.Enum([...jobStates]), {
-              minItems: 1,
-              maxItems: jobStates.length,
-              description:
-                'The states in which the job holds the key; by default, all unfinished ones. Finished states require `periodMs`',
-            }),
-          ),
-          onConflict: Type.Optional(
-            Type.Enum([...conflictPolicies], {
-              description:
-                'What happens if another job holds the key: `keep` (the default) returns that job, `replace` also gives it the new arguments, priority, time, attempts and tags unless it is running or finished, `reject` answers 409',
-            }),
-          ),
-        },
-        {
-          additionalProperties: false,
-          description:
-            'Creates no job while another one of this name in the queue holds the key; the response is that job or, with `reject`, 409',
-        },
-      ),
-    ),
+    concurrency: Type.Optional(NewConcurrency),
+    unique: Type.Optional(NewUniqueness),
     idempotencyKey: Type.Optional(
       text(
         bounds.keyLength,

@@ -47,9 +47,9 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
  * Returns the next due times; none if the schedule is invalid. A schedule written directly to the database can be
  * invalid.
  */
-async function upcoming({ cron, timeZone }: RecurringJob, after: Date): Promise<Date[]> {
+async function upcoming(job: RecurringJob, after: Date): Promise<Date[]> {
   try {
-    return await new Schedule(cron, timeZone).upcomingInSlices(maxOccurrences, after);
+    return await new Schedule(job).upcomingInSlices(maxOccurrences, after);
   } catch (error) {
     if (error instanceof InvalidScheduleError) return [];
     throw error;

@@ -7,7 +7,7 @@ import {
   type QuotaLimits,
   ReadTimeoutError,
 } from '@longshore/jobs';
-import { type JobContent, Schedule } from '@longshore/jobs/storage';
+import { type JobContent, Schedule, type ScheduleOptions } from '@longshore/jobs/storage';
 import { apiError, type CallContext } from '@longshore/resources';
 
 /** Quotas for what callers create. */
@@ -101,24 +101,23 @@ export class CallerQuotas {
   }
 
   /** @throws {ApiError} 42202 if the schedule is due more often than callers may have it */
-  async checkSchedule({
-    cron,
-    timeZone,
-  }: {
-    readonly cron: string;
-    readonly timeZone: string;
-  }): Promise<void> {
-    const hasSeconds = cron.trim().split(/\s+/).length > 5;
-    if (!hasSeconds && this.#minIntervalSeconds <= minuteSeconds) return;
+  async checkSchedule(schedule: ScheduleOptions): Promise<void> {
+    const { cron = null, every = null } = schedule;
+    const isWholeMinutes = cron !== null && cron.trim().split(/\s+/).length <= 5;
+    if (isWholeMinutes && this.#minIntervalSeconds <= minuteSeconds) return;
     const now = new Date(this.#storage.clock.now());
-    const times = await new Schedule(cron, timeZone).upcomingInSlices(comparedTimes + 1, now);
+    const times = await new Schedule(schedule).upcomingInSlices(comparedTimes + 1, now);
+    const [given, advice] =
+      cron === null
+        ? [`every "${every}"`, 'use a longer interval']
+        : [`cron "${cron}"`, 'leave out the seconds'];
     for (const [index, last] of times.entries()) {
       const next = times[index + 1]?.getTime() ?? Infinity;
       const seconds = (next - last.getTime()) / 1_000;
       if (seconds < this.#minIntervalSeconds)
         throw apiError(
           42202,
-          `cron "${cron}" is due ${seconds} s after ${last.toISOString()}; a recurring job that is created over the API may be due every ${this.#minIntervalSeconds} s at most: leave out the seconds, or define it in code`,
+          `${given} is due ${seconds} s after ${last.toISOString()}; a recurring job that is created over the API may be due every ${this.#minIntervalSeconds} s at most: ${advice}, or define it in code`,
         );
     }
   }

@@ -1,5 +1,5 @@
 import type { RecurringJob, RecurringJobOptions } from '@longshore/jobs';
-import { bounds } from '@longshore/jobs/storage';
+import { bounds, intervalPattern, type Uniqueness } from '@longshore/jobs/storage';
 import Type, { type Static } from 'typebox';
 import type { EnqueueRequests } from './enqueue-requests.js';
 import {
@@ -15,7 +15,7 @@ import {
   toPauseItem,
   toTime,
 } from './fields.js';
-import { ConcurrencyItem } from './job-item.js';
+import { NewConcurrency, RecurringUniqueness } from './key-items.js';
 
 const described = {
   name: Type.String({ ...Name, description: 'The name of the jobs that it enqueues', examples: ['test'] }),
@@ -23,13 +23,36 @@ const described = {
     description: 'The arguments of the jobs that it enqueues',
     examples: [{ waitMs: 10 }],
   }),
-  cron: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description:
-      'Minute, hour, day, month and weekday; six fields that start with the second; or a nickname such as `@daily`',
-    examples: ['30 2 * * *'],
-  }),
+};
+
+const schedule = {
+  cron: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Minute, hour, day, month and weekday; six fields that start with the second; or a nickname such as `@daily`. Null if it has `every`',
+    }),
+    { default: null, examples: ['30 2 * * *'] },
+  ),
+  every: nullable(
+    Type.String({
+      minLength: 2,
+      maxLength: 60,
+      pattern: intervalPattern,
+      description:
+        'The time between two due times, from 1 s to 366 d, with the units w, d, h, min and s: `90 s`, `1 h 30 min`. Null if it has `cron`',
+    }),
+    { default: null },
+  ),
+  anchor: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'With `every`: a due time, in whole seconds; the others are multiples of the interval before and after it. 1970-01-01T00:00:00Z by default; null with `cron`',
+    }),
+    { default: null },
+  ),
 };
 
 const defaulted = {
@@ -39,7 +62,8 @@ const defaulted = {
     // The shape of all names in the database; a name of this shape that is not in it is refused, too.
     pattern: String.raw`^([A-Za-z][\w+-]*(/[\w+-]+)*|[+-]\d\d(:?\d\d)?)$`,
     default: 'UTC',
-    description: 'The time zone of the schedule, by its name in the IANA database; any other name is refused',
+    description:
+      'The time zone of `cron`, by its name in the IANA database; any other name is refused. UTC with `every`, which no clock affects',
   }),
   misfire: Type.Enum(['skip', 'once', 'all'], {
     default: 'once',
@@ -58,6 +82,30 @@ const defaulted = {
   }),
 };
 
+const ofRuns = {
+  timeoutMs: nullable(
+    integer(
+      bounds.timeoutMs,
+      'Time limit of one attempt, in milliseconds; null if that of the job definition applies',
+    ),
+    { default: null },
+  ),
+  maxBacklog: nullable(
+    integer(
+      { min: 1, max: 2_147_483_647 },
+      'It enqueues nothing while its queue has a backlog of this many jobs, ready or blocked; null if that makes no difference. At most what the API accepts, which is then the default',
+    ),
+    { default: null },
+  ),
+  tags: Type.Array(Tag, {
+    maxItems: bounds.tags.max,
+    default: [],
+    description: 'The labels of the jobs that it enqueues',
+  }),
+  concurrency: nullable(NewConcurrency, { default: null }),
+  unique: nullable(RecurringUniqueness, { default: null }),
+};
+
 const Id = Type.String({
   ...RecurringJobId,
   description:
@@ -71,19 +119,9 @@ export const RecurringJobItem = Type.Object({
   queue: Type.String({ ...Name, description: 'The queue of the jobs that it enqueues' }),
   priority: Priority,
   maxAttempts: MaxAttempts,
+  ...schedule,
   ...defaulted,
-  maxBacklog: nullable(
-    Type.Integer({
-      minimum: 1,
-      description:
-        'It enqueues nothing while its queue has a backlog of this many jobs, ready or blocked; null if that makes no difference',
-    }),
-  ),
-  tags: Type.Array(Tag, {
-    maxItems: bounds.tags.max,
-    description: 'The labels of the jobs that it enqueues',
-  }),
-  concurrency: nullable(ConcurrencyItem),
+  ...ofRuns,
   application: nullable(
     Type.String({
       description: 'The application whose code defines it; null if it was created over the API',
@@ -106,6 +144,8 @@ export const RecurringJobItem = Type.Object({
   updatedAt: Time,
 });
 
+const byDefinition = 'By default, as in the job definition; null if the jobs have none';
+
 /** A request body that creates a recurring job. */
 export const NewRecurringJobItem = Type.Object({
   id: Id,
@@ -126,28 +166,65 @@ export const NewRecurringJobItem = Type.Object({
       'How many attempts a job gets before it fails for good; by default, as in the job definition',
     ),
   ),
+  cron: Type.Optional(schedule.cron),
   timeZone: Type.Optional(defaulted.timeZone),
+  every: Type.Optional(schedule.every),
+  anchor: Type.Optional(schedule.anchor),
   misfire: Type.Optional(defaulted.misfire),
   misfireLimit: Type.Optional(defaulted.misfireLimit),
   overlap: Type.Optional(defaulted.overlap),
+  timeoutMs: Type.Optional(ofRuns.timeoutMs),
+  maxBacklog: Type.Optional(ofRuns.maxBacklog),
+  tags: Type.Optional(ofRuns.tags),
+  concurrency: Type.Optional(nullable(NewConcurrency, { description: byDefinition })),
+  unique: Type.Optional(nullable(RecurringUniqueness, { description: byDefinition })),
 });
 
+/** The fields of a request body that creates or replaces a recurring job. Optional fields are absent for their defaults. */
+export type RecurringJobBody = Static<typeof NewRecurringJobItem>;
+
 /**
- * Converts a request body to the options of a recurring job.
+ * Converts a request body to the options of a recurring job. `defineRecurringJob` checks its schedule.
  * @throws {ApiError} 42202 if the application does not define the job, and unknown jobs are not accepted
  */
 export function toRecurringJobOptions(
   requests: EnqueueRequests,
-  { name, args = {}, ...rest }: Static<typeof NewRecurringJobItem>,
+  body: RecurringJobBody,
 ): RecurringJobOptions {
-  return { ...rest, definition: requests.definitionOf(name), args };
+  const {
+    name,
+    args = {},
+    cron = null,
+    timeZone = 'UTC',
+    every = null,
+    anchor = null,
+    unique,
+    ...rest
+  } = body;
+  return {
+    ...rest,
+    definition: requests.definitionOf(name),
+    args,
+    cron,
+    timeZone,
+    every,
+    anchor: anchor === null ? null : new Date(anchor),
+    ...(unique !== undefined && { unique: unique === null ? null : givenUniqueness(unique) }),
+  };
+}
+
+/** Returns the options of a unique key in a request body, where null stands for no time limit. */
+function givenUniqueness({ periodMs = null, ...options }: Static<typeof RecurringUniqueness>): Uniqueness {
+  return { ...options, ...(periodMs !== null && { periodMs }) };
 }
 
 export function toRecurringJobItem(job: RecurringJob): Static<typeof RecurringJobItem> {
   return {
     ...job,
     ...toPauseItem(job),
+    anchor: toTime(job.anchor),
     tags: [...job.tags],
+    unique: job.unique === null ? null : { ...job.unique, states: [...job.unique.states] },
     nextDueAt: toTime(job.nextDueAt),
     lastDueAt: toTime(job.lastDueAt),
     createdAt: job.createdAt.toISOString(),

@@ -1,11 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import {
-  defineRecurringJob,
-  type NewRecurringJob,
-  type RecurringJob,
-  type RecurringJobOptions,
-  RecurringJobOwnedError,
-} from '@longshore/jobs';
+import { type RecurringJob, RecurringJobOwnedError } from '@longshore/jobs';
 import {
   auditEntryOf,
   type Call,
@@ -34,20 +27,13 @@ import { jobsBelow } from './job-lists.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import { actorOf, attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
 import type { Backlog, CallerQuotas, Creator } from './quotas.js';
-import {
-  NewRecurringJobItem,
-  RecurringJobItem,
-  toRecurringJobItem,
-  toRecurringJobOptions,
-} from './recurring-job-item.js';
+import { RecurringJobBodies } from './recurring-job-bodies.js';
+import { NewRecurringJobItem, RecurringJobItem, toRecurringJobItem } from './recurring-job-item.js';
 import { comparedPage, maxCompared, seekPage } from './seek.js';
 
 type Item = Static<typeof RecurringJobItem>;
 
 const serverSet = [
-  'maxBacklog',
-  'tags',
-  'concurrency',
   'application',
   ...pauseFieldNames,
   'nextDueAt',
@@ -79,25 +65,7 @@ export function recurringJobsResource(
   requiresReason: boolean,
 ): Resource {
   const { recurring, clock } = storage;
-  const maxBacklog = backlog.limits.ready === Infinity ? null : backlog.limits.ready;
-  /** Returns a new recurring job. @throws {ApiError} 42202 if it would be due too often */
-  const defined = async (options: RecurringJobOptions): Promise<NewRecurringJob> => {
-    const [name = ''] = options.id.split('@');
-    const job = { ...defineRecurringJob({ maxBacklog, ...options, id: name }), id: options.id };
-    await quotas.checkSchedule(job);
-    return job;
-  };
-  /**
-   * Returns a recurring job with the fields of a request body. Keeps the current tags and limit of ready jobs, and also the
-   * current concurrency key if the job's name and arguments stay the same.
-   */
-  const changed = async (fields: Fields, current: RecurringJob | undefined): Promise<NewRecurringJob> => {
-    const options = toRecurringJobOptions(requests, fields);
-    if (current === undefined) return defined(options);
-    const { tags, concurrency, maxBacklog: most } = current;
-    const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
-    return defined({ ...options, tags, maxBacklog: most, ...(isSame && { concurrency }) });
-  };
+  const bodies = new RecurringJobBodies(requests, quotas, backlog.limits.ready);
   const admitQueues = async (
     changes: readonly ItemChange<Item, Fields>[],
     creator: Creator,
@@ -122,7 +90,10 @@ export function recurringJobsResource(
     await admitQueues([change], context);
     const decide: DecideRecurringJobs = (current) =>
       Promise.all(
-        [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
+        [...current.values()].map((job) => {
+          const fields = withoutOther(change.fields, change.apply(toRecurringJobItem(job)));
+          return bodies.changed({ ...fields, id }, job);
+        }),
       );
     const call = { target: { ids: [id], decide }, fields: recordedOf(change.fields) };
     const [updated] = await edit(call, context);
@@ -143,7 +114,7 @@ export function recurringJobsResource(
       return mapCollectingProblems(
         fields,
         (index) => `[${index}]`,
-        (item) => changed(item, current.get(item.id)),
+        (item) => bodies.changed(item, current.get(item.id)),
       );
     };
     const updated = await edit({ target: { ids, decide }, fields: {}, selected: { ids } }, context);
@@ -224,7 +195,7 @@ export function recurringJobsResource(
       create: async (body, context) => {
         const { caller } = context;
         requireOwnId(body.id, context.rowScope);
-        const job = await withApiErrors(() => defined(toRecurringJobOptions(requests, body)));
+        const job = await withApiErrors(() => bodies.created(body));
         if ((await recurring.find(job.id)) === null)
           await withApiErrors(async () => {
             await quotas.admitQueues([job.queue], { caller });
@@ -275,6 +246,14 @@ export function recurringJobsResource(
       },
     },
   });
+}
+
+/** A recurring job has `cron` or `every`: a change that sets one of them replaces the other, and what belongs to it. */
+function withoutOther(given: Partial<Fields>, fields: Fields): Fields {
+  const { cron = null, timeZone = 'UTC', every = null, anchor = null } = given;
+  if (every !== null && cron === null) return { ...fields, cron, timeZone };
+  if (cron !== null && every === null) return { ...fields, every, anchor };
+  return fields;
 }
 
 /** Returns the values of a change for the audit log, which does not keep arguments. */

@@ -36,6 +36,15 @@ onEachStorage('Recurring jobs as resources', (api) => {
   for (const [what, body] of [
     ['a cron expression that is none', { cron: '61 * * * *' }],
     ['an unknown time zone', { timeZone: 'Mars/Olympus' }],
+    ['both cron and every', { every: '1 h' }],
+    ['neither cron nor every', { cron: null }],
+    ['an interval whose units are in the wrong order', { cron: null, every: '30 min 1 h' }],
+    ['an interval that is too long', { cron: null, every: '53 w' }],
+    ['an interval that is due too often', { cron: null, every: '59 s' }],
+    ['an interval in a time zone', { cron: null, every: '1 h', timeZone: 'Europe/Berlin' }],
+    ['an anchor between two seconds', { cron: null, every: '1 h', anchor: '2026-01-01T00:00:00.5Z' }],
+    ['an anchor without an interval', { anchor: '2026-01-01T00:00:00Z' }],
+    ['a unique key in finished states for ever', { unique: { key: 'a', states: ['done'] } }],
     ['the name of no job', { name: 'subtract' }],
     ['arguments that do not fit', { args: { a: 'one', b: 2 } }],
   ] as const) {
@@ -44,6 +53,76 @@ onEachStorage('Recurring jobs as resources', (api) => {
       expect(answer.codes).to.deep.equal([42202]);
     });
   }
+
+  it('POST /recurring-jobs stores everything that it is given, and shows it', async () => {
+    const given = {
+      name: 'add',
+      args: { a: 1, b: 2 },
+      every: '1 h 30 min',
+      anchor: '2026-01-01T06:00:00.000Z',
+      timeoutMs: 5_000,
+      maxBacklog: 7,
+      tags: ['night'],
+      concurrency: { key: 'k', limit: 2 },
+      unique: { key: 'u', periodMs: null, states: ['enqueued'], onConflict: 'replace' },
+    };
+    const id = api.newName();
+    const { status, item } = await api.post('/recurring-jobs', { id, ...given });
+    expect(status).to.equal(201);
+    expect(item).to.deep.include({ ...given, cron: null, timeZone: 'UTC' });
+    const read = (await api.get(`/recurring-jobs/${id}`)).item;
+    expect(read).to.deep.equal(item);
+    const { item: replaced } = await api.put(`/recurring-jobs/${id}`, { ...read, priority: 7 });
+    expect(replaced).to.deep.equal({ ...read, priority: 7, updatedAt: replaced['updatedAt'] });
+    const { items } = await api.get(
+      `/recurring-jobs/${id}/occurrences?limit=2&dueAfter=2026-05-01T00:00:00Z`,
+    );
+    expect(items.map(({ dueAt }) => dueAt)).to.deep.equal([
+      '2026-05-01T00:00:00.000Z',
+      '2026-05-01T01:30:00.000Z',
+    ]);
+  });
+
+  it('POST /recurring-jobs counts intervals from 1970 by default', async () => {
+    const { item } = await api.post('/recurring-jobs', {
+      id: api.newName(),
+      ...hourly,
+      cron: null,
+      every: '90 s',
+    });
+    expect(item).to.include({ cron: null, every: '90 s', anchor: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('PATCH /recurring-jobs/{id} with cron or every replaces the other, and what belongs to it', async () => {
+    const id = await make({ timeZone: 'Europe/Berlin' });
+    const patch = async (body: object): Promise<object> => {
+      const { item } = await api.patch(`/recurring-jobs/${id}`, body);
+      return { cron: item['cron'], timeZone: item['timeZone'], every: item['every'], anchor: item['anchor'] };
+    };
+    const anchor = '2026-01-01T00:00:00.000Z';
+    const interval = { cron: null, timeZone: 'UTC', every: '2 h', anchor };
+    expect(await patch({ every: '2 h', anchor })).to.deep.equal(interval);
+    expect(await patch({ every: '3 h' })).to.deep.equal({ ...interval, every: '3 h' });
+    const daily = { cron: '@daily', timeZone: 'UTC', every: null, anchor: null };
+    expect(await patch({ cron: '@daily' })).to.deep.equal(daily);
+    expect((await api.patch(`/recurring-jobs/${id}`, { cron: null })).codes).to.deep.equal([42202]);
+  });
+
+  it('PATCH /recurring-jobs/{id} removes what is null', async () => {
+    const unique = { key: 'u' };
+    const id = await make({ timeoutMs: 5, tags: ['a'], concurrency: { key: 'k', limit: 1 }, unique });
+    const nothing = { timeoutMs: null, concurrency: null, unique: null, maxBacklog: null };
+    const { item } = await api.patch(`/recurring-jobs/${id}`, { ...nothing, tags: [] });
+    expect(item).to.deep.include({ ...nothing, tags: [] });
+  });
+
+  it('PUT /recurring-jobs/{id}/trigger is 409 while another job holds its unique key', async () => {
+    const id = await make({ unique: { key: api.newName() }, queue: api.newName() });
+    expect((await api.put(`/recurring-jobs/${id}/trigger`)).status).to.equal(200);
+    const refused = await api.put(`/recurring-jobs/${id}/trigger`);
+    expect(refused.codes).to.deep.equal([40902]);
+    expect(refused.text).to.contain('holds its unique key');
+  });
 
   it('GET /recurring-jobs filters by name and queue, and sorts', async () => {
     const queue = api.newName();
@@ -143,7 +222,7 @@ onEachStorage('Recurring jobs as resources', (api) => {
     const { name, args, cron, queue, priority, maxAttempts } = item;
     const body = { name, args, cron, queue, priority, maxAttempts };
     expect((await api.put('/recurring-jobs/none', body)).codes).to.deep.equal([40402]);
-    const { cron: _, ...rest } = body;
+    const { name: _, ...rest } = body;
     expect((await api.put(`/recurring-jobs/${item.id}`, rest)).codes).to.deep.equal([42201]);
   });
 
@@ -153,7 +232,7 @@ onEachStorage('Recurring jobs as resources', (api) => {
     expect(patched.item).to.deep.include({ cron: '15 * * * *', queue: 'mail', args: { a: 7, b: 2 } });
   });
 
-  it('PATCH and PUT /recurring-jobs/{id} keep what the body cannot say: digits, tags and concurrency', async () => {
+  it('PATCH and PUT /recurring-jobs/{id} keep what they leave as it is: digits, tags and concurrency', async () => {
     const id = api.newName();
     const job = defineRecurringJob({
       id,

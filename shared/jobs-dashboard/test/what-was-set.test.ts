@@ -79,6 +79,18 @@ describe('the page of a job', () => {
     expect(text).to.include(`jobs?enqueuer=${retriedId}`);
   });
 
+  it('shows the interval, the time limit and the unique key of a recurring job', async () => {
+    const unique = { key: 'harbour', onConflict: 'replace' } as const;
+    const anchor = new Date('2026-01-01T06:00:00Z');
+    const given = { id: 'sample', definition: work, queue: 'water', every: '1 h 30 min', anchor, unique };
+    await client.recurring.addOrUpdate({ ...given, timeoutMs: 90_000 });
+    expect(await page('recurring/sample'))
+      .to.include('every 1 h 30 min, counted from')
+      .and.include('each at most 1 min 30 s')
+      .and.include('harbour : while another job holds it, it enqueues nothing, and replaces');
+    await client.recurring.remove('sample');
+  });
+
   it('has the ids of all of many parents', async () => {
     const jobs = Array.from({ length: 40 }, () => ({ definition: work, args: {} }));
     const parents = (await client.enqueueMany(jobs)).map((job) => job.id);

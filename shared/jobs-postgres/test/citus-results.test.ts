@@ -41,7 +41,7 @@ const reads: Readonly<Record<string, readonly unknown[]>> = {
   'sweep-ready': [[1, 2, 3], id],
   'lock-unsuccessful': [ids],
   'select-busy-recurring': [['busy', 'idle', 'new']],
-  'lock-due-recurring': [10],
+  'lock-due-recurring': [10, null],
   'count-skipped': [[failed], 10],
   'take-unmarked-dependencies': ['00000000-0000-0000-0000-000000000000', 10],
 };

@@ -4192,14 +4192,14 @@ delete from longshore.missed_run where until_at < now() - $1 * interval '1 day';
 delete from longshore.recurring_job where id = any($1::text[]) returning id;
 
 -- longshore-insert-recurring-job
-insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready, application, next_due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 on conflict (id) do nothing
 returning *;
 
 -- longshore-lock-due-recurring
     select *, args::text as args_text, now() as now from longshore.recurring_job
-    where next_due_at <= now() and not exists (
+    where next_due_at <= now() and ($2::text is null or id = $2) and not exists (
   select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
@@ -4211,7 +4211,7 @@ returning *;
       union all select 1 from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
   ) as unfinished
 ))
-    order by next_due_at limit $1
+    order by uniqueness is not null, next_due_at limit $1
     for update skip locked;
 
 -- longshore-lock-owned-recurring-jobs
@@ -4296,17 +4296,18 @@ select * from longshore.recurring_job where ($1::text[] is null or name = any($1
 order by id collate "und-x-icu" desc limit $5 offset $6;
 
 -- longshore-upsert-recurring-job
-insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready, application, next_due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-on conflict (id) do update set (name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready, updated_at, next_due_at) = (
-  select excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.max_ready, now(),
+insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+on conflict (id) do update set (name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready, updated_at, next_due_at) = (
+  select excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.timeout_ms, excluded.cron, excluded.time_zone, excluded.every, excluded.anchor, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.uniqueness, excluded.max_ready, now(),
     case
-      when old.paused_at is not null or (old.cron, old.time_zone) = (excluded.cron, excluded.time_zone) then old.next_due_at
+      when old.paused_at is not null or (old.cron, old.time_zone, old.every, old.anchor)
+        is not distinct from (excluded.cron, excluded.time_zone, excluded.every, excluded.anchor) then old.next_due_at
       else excluded.next_due_at
     end
 )
 where old.application is not distinct from excluded.application
-  and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.cron, old.time_zone, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit, old.max_ready) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.max_ready)
+  and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.timeout_ms, old.cron, old.time_zone, old.every, old.anchor, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit, old.uniqueness, old.max_ready) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.timeout_ms, excluded.cron, excluded.time_zone, excluded.every, excluded.anchor, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.uniqueness, excluded.max_ready)
 returning *;
 
 -- ==== src/servers/servers.sql.ts ====

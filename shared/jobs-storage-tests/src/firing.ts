@@ -103,6 +103,23 @@ export function firing(fixture: Fixture): void {
     });
   }
 
+  it('fires an interval at multiples of its length from its anchor', async () => {
+    const anchor = new Date('2026-01-01T00:00:20Z');
+    const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs, {
+      every: '1 min',
+      anchor,
+      misfire: 'all',
+    });
+    const due = nextDueAt.getTime() + 20_000;
+    await fixture.setNextDue(id, new Date(due));
+    await recurring.fire(id);
+    const jobs = await fixture.jobsOf(queue);
+    const { lastDueAt, nextDueAt: next } = await recurring.find(id);
+    expect(lastDueAt?.getTime()).to.equal(due + (jobs.length - 1) * minuteMs);
+    expect(next?.getTime()).to.equal(due + jobs.length * minuteMs);
+    expect(jobs.length).to.be.at.least(10);
+  });
+
   it('misfire once: one job for all missed due times', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs);
     const { skipped } = await recurring.fire(id);

@@ -18,6 +18,7 @@ import { feeding } from './feeding.js';
 import { failing } from './failing.js';
 import { filtering } from './filtering.js';
 import { firing } from './firing.js';
+import { firingWithKeys } from './firing-with-keys.js';
 import { following } from './following.js';
 import { holding } from './holding.js';
 import { keying } from './keying.js';
@@ -75,6 +76,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('scheduling', () => scheduling(fixture));
     describe('keeping recurring jobs', () => keepingRecurring(fixture));
     describe('firing recurring jobs', () => firing(fixture));
+    describe('firing recurring jobs with unique keys', () => firingWithKeys(fixture));
     describe('synchronizing recurring jobs', () => synchronizing(fixture));
     describe('settings of queues in code', () => synchronizingQueues(fixture));
     describe('rescuing', () => rescuing(fixture));

@@ -5,7 +5,7 @@ import {
   type RecurringJob,
   type RecurringJobOptions,
 } from '@longshore/jobs';
-import type { FiredRecurringJob } from '@longshore/jobs/storage';
+import type { FiredRecurringJob, StoredSchedule } from '@longshore/jobs/storage';
 import type { Fixture } from './storage-under-test.js';
 
 export const minuteMs = 60_000;
@@ -13,7 +13,7 @@ export const minuteMs = 60_000;
 const tick = defineJob({ name: 'tick' });
 export const hourly = { definition: tick, args: {}, cron: '0 * * * *' };
 
-type Options = Partial<RecurringJobOptions>;
+type Options = Partial<Omit<RecurringJobOptions, keyof StoredSchedule> & StoredSchedule>;
 
 export class RecurringFixture {
   readonly #fixture: Fixture;
@@ -23,9 +23,11 @@ export class RecurringFixture {
   }
 
   /** Returns the definition of a recurring job with a unique id and queue. */
-  describe(options: Options = {}): NewRecurringJob {
+  describe({ every = null, timeZone = 'UTC', anchor = null, ...options }: Options = {}): NewRecurringJob {
     const queue = this.#fixture.newQueue();
-    return defineRecurringJob({ ...hourly, id: `every-${queue}`, queue, ...options });
+    const { cron = every === null ? hourly.cron : null, ...rest } = options;
+    const schedule = { cron, timeZone, every, anchor };
+    return defineRecurringJob({ ...hourly, ...schedule, id: `every-${queue}`, queue, ...rest });
   }
 
   async add(options: Options = {}): Promise<RecurringJob> {
@@ -41,7 +43,7 @@ export class RecurringFixture {
     const now = await this.#fixture.storage.readClock();
     const nextDueAt = new Date(Math.floor((now.getTime() - agoMs) / minuteMs) * minuteMs);
     const cron = agoMs === 0 ? `${nextDueAt.getUTCMinutes()} * * * *` : '* * * * *';
-    const { id } = await this.add({ cron, ...options });
+    const { id } = await this.add({ ...(options.every === undefined && { cron }), ...options });
     await this.#fixture.setNextDue(id, nextDueAt);
     return { ...(await this.find(id)), nextDueAt };
   }

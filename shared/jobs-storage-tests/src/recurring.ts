@@ -151,6 +151,29 @@ export function keepingRecurring(fixture: Fixture): void {
     expect(changed.nextDueAt?.getUTCMinutes()).to.equal(30);
   });
 
+  it('stores an interval, a time limit and a unique key', async () => {
+    const job = recurring.describe({
+      every: '1 h 30 min',
+      anchor: new Date('2026-01-01T06:00:00Z'),
+      timeoutMs: 5_000,
+      unique: { key: 'all', periodMs: 60_000, states: ['enqueued'], onConflict: 'replace' },
+    });
+    const added = await fixture.storage.recurring.addOrUpdate(job);
+    expect(added).to.deep.include({ ...job, args: {}, cron: null, timeZone: 'UTC' });
+    expect(await recurring.find(job.id)).to.deep.equal(added);
+  });
+
+  it('computes the next due time of a changed interval or anchor, and keeps that of an unchanged one', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(5 * minuteMs, { every: '1 min' });
+    const anchor = new Date('2026-01-01T00:00:01Z');
+    const change = async (options: object): Promise<Date | null> =>
+      (await recurring.add({ id, queue, every: '1 min', ...options })).nextDueAt;
+    expect(await change({ priority: 7 })).to.deep.equal(nextDueAt);
+    expect((await change({ anchor }))?.getUTCSeconds()).to.equal(1);
+    expect((await change({ anchor, every: '1 h' }))?.toISOString()).to.match(/:00:01\.000Z$/);
+    expect((await recurring.add({ id, queue, cron: '30 * * * *' })).nextDueAt?.getUTCMinutes()).to.equal(30);
+  });
+
   it('keeps the pause of an updated recurring job', async () => {
     const { id, queue } = await recurring.add();
     await fixture.storage.recurring.pause(id);

@@ -170,6 +170,8 @@ function nightly(definition: JobDefinition): Readonly<Record<keyof RecurringJobO
     args: {},
     cron: '@yearly',
     timeZone: 'UTC',
+    every: null,
+    anchor: null,
     misfire: 'skip',
     misfireLimit: 1,
     overlap: 'allow',
@@ -177,7 +179,9 @@ function nightly(definition: JobDefinition): Readonly<Record<keyof RecurringJobO
     queue: 'word',
     priority: 1,
     maxAttempts: 1,
+    timeoutMs: null,
     tags: [],
     concurrency: null,
+    unique: null,
   };
 }

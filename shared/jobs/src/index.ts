@@ -60,7 +60,8 @@ export {
   RecurringJobOwnedError,
   type RecurringJobOptions,
 } from './recurring/recurring-job.js';
-export { InvalidScheduleError, nextOccurrences } from './recurring/schedule.js';
+export { InvalidScheduleError } from './recurring/invalid-schedule.js';
+export { nextOccurrences } from './recurring/schedule.js';
 export {
   handleJob,
   type JobContext,

@@ -65,8 +65,21 @@ export {
   toQueueInCode,
 } from './job/queue-in-code.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
-export { conflictPolicies, type JobUniqueness, type Uniqueness, uniqueKey } from './job/uniqueness.js';
-export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from './recurring/firing.js';
+export {
+  conflictPolicies,
+  type JobUniqueness,
+  readUniqueness,
+  toUniqueness,
+  type Uniqueness,
+  uniqueKey,
+} from './job/uniqueness.js';
+export {
+  buildRecurringRun,
+  planFiring,
+  roomFor,
+  type SkippedDueTimes,
+  withoutDuplicate,
+} from './recurring/firing.js';
 
 // The model.
 export { toJsonText } from './job/arguments.js';
@@ -148,7 +161,8 @@ export { shown } from './job/shown.js';
 export { finishedStates, type FinishedState, isFinished, jobStates } from './job/state.js';
 export { maxListedTransitions, type Transition, type TransitionReason } from './job/transition.js';
 export type { MisfirePolicy, OverlapPolicy } from './recurring/recurring-job.js';
-export { Schedule } from './recurring/schedule.js';
+export { intervalPattern } from './recurring/interval-times.js';
+export { Schedule, type ScheduleOptions, type StoredSchedule } from './recurring/schedule.js';
 export { isHandler, isHandlerList } from './server/handler.js';
 export { outageOf, StorageOutage } from './server/storage-outage.js';
 export { brand } from '@longshore/edge';

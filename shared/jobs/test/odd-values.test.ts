@@ -81,6 +81,11 @@ const calls: readonly (readonly [name: string, call: Call, complete?: object])[]
     { module: new URL('file:///a.js'), thread: true },
   ],
   ['nextOccurrences: schedule', (value) => untyped(jobs.nextOccurrences)(value, 1), schedule],
+  [
+    'nextOccurrences: interval',
+    (value) => untyped(jobs.nextOccurrences)(value, 1),
+    { every: '90 s', anchor: new Date(0) },
+  ],
   ['nextOccurrences: count', (value) => untyped(jobs.nextOccurrences)(schedule, value)],
   ['nextOccurrences: after', (value) => untyped(jobs.nextOccurrences)(schedule, 1, value)],
   ['JobClient: storage', created(jobs.JobClient)],

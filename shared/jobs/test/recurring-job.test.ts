@@ -22,15 +22,42 @@ describe('A recurring job', () => {
       queue: 'mail',
       priority: 0,
       maxAttempts: 10,
+      timeoutMs: null,
       cron: '30 2 * * *',
       timeZone: 'UTC',
+      every: null,
+      anchor: null,
       misfire: 'once',
       misfireLimit: 100,
       overlap: 'allow',
       maxBacklog: null,
       tags: [],
       concurrency: null,
+      unique: null,
     });
+  });
+
+  it('takes the unique key of its definition, unless it is given another or none', () => {
+    const definition = defineJob({ name: 'sync', unique: { key: 'all', periodMs: 5_000 } });
+    const states = ['scheduled', 'awaiting', 'enqueued', 'processing'];
+    const uniqueOf = (unique?: { key: string } | null): unknown =>
+      defineRecurringJob({ id: 'sync', definition, every: '1 h', ...(unique !== undefined && { unique }) })
+        .unique;
+    expect(uniqueOf()).to.deep.equal({ key: 'all', periodMs: 5_000, states, onConflict: 'keep' });
+    expect(uniqueOf({ key: 'other' })).to.deep.equal({
+      key: 'other',
+      periodMs: null,
+      states,
+      onConflict: 'keep',
+    });
+    expect(uniqueOf(null)).to.equal(null);
+  });
+
+  it('rejects a unique key and a time limit that no job may have', () => {
+    const define = (given: object): unknown => defineRecurringJob({ ...options, ...given });
+    expect(() => define({ unique: { key: '' } })).to.throw(RangeError, 'The unique key must be');
+    expect(() => define({ unique: { kay: 'a' } })).to.throw(TypeError, 'Did you mean "key"?');
+    expect(() => define({ timeoutMs: 0 })).to.throw(RangeError, 'timeoutMs must be an integer');
   });
 
   it('rejects an invalid id', () => {
@@ -106,6 +133,23 @@ describe('The firing of a recurring job', () => {
     );
     expect(firing?.dueTimes).to.have.length(100);
     expect(firing?.dueTimes.at(-1)).to.deep.equal(at('10:00'));
+  });
+
+  it('enqueues one job for all missed due times if they would have the same unique key', () => {
+    const unique = { key: 'a', periodMs: null, states: ['enqueued'], onConflict: 'keep' } as const;
+    const missed = { ...job, misfire: 'all', unique } as const;
+    expect(planFiring(missed, at('08:00'), at('10:00'), false)?.dueTimes).to.deep.equal([at('10:00')]);
+    const waiting = planFiring({ ...missed, overlap: 'wait' }, at('08:00'), at('10:00'), false);
+    expect([waiting?.dueTimes, waiting?.nextDueAt]).to.deep.equal([[at('08:00')], at('09:00')]);
+  });
+
+  it('counts from the anchor of an interval', () => {
+    const interval = { ...job, cron: null, every: '90 min', anchor: at('00:10') };
+    expect(planFiring(interval, at('09:10'), at('10:00'), false)).to.deep.equal({
+      dueTimes: [at('09:10')],
+      nextDueAt: at('10:40'),
+      skipped: null,
+    });
   });
 
   it('uses the current rules of the time zone', () => {

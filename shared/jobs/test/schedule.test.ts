@@ -133,7 +133,7 @@ describe('A schedule', () => {
 
   it('has no times after the year 9999 or before 1970', () => {
     for (const daily of ['0 12 * * *', '0 */12 * * 5']) {
-      const schedule = new Schedule(daily, zone);
+      const schedule = new Schedule({ cron: daily, timeZone: zone });
       expect(schedule.upcoming(9, new Date('9999-12-31T10:00Z'))).to.deep.equal([
         new Date('9999-12-31T11:00Z'),
       ]);
@@ -148,7 +148,7 @@ describe('A schedule', () => {
   });
 
   it('has no next time if all of its times are skipped for 50 years', () => {
-    const schedule = new Schedule('*/59 2 * 3 0L', zone);
+    const schedule = new Schedule({ cron: '*/59 2 * 3 0L', timeZone: zone });
     expect(schedule.next(now)).to.equal(null);
     expect(schedule.latest(1, new Date('1990-01-01T00:00Z'), now)).to.deep.equal([]);
   });
@@ -161,7 +161,7 @@ describe('A schedule', () => {
   ] as const)
     for (const rareZone of zones)
       it(`reads the clock a few times for each time of "${rare}" in ${rareZone}, however far apart they are`, () => {
-        const schedule = new Schedule(rare, rareZone);
+        const schedule = new Schedule({ cron: rare, timeZone: rareZone });
         const count = 61;
         const readings = readingsDuring(() => {
           expect(schedule.upcoming(count, now)).to.have.length(count);
@@ -170,12 +170,12 @@ describe('A schedule', () => {
       });
 
   it('reads the clock a few thousand times at most to find that all of its times are skipped', () => {
-    const schedule = new Schedule('*/59 2 * 3 0L', 'Europe/Vienna');
+    const schedule = new Schedule({ cron: '*/59 2 * 3 0L', timeZone: 'Europe/Vienna' });
     expect(readingsDuring(() => schedule.upcoming(1_000, now))).to.be.below(3_000);
   });
 
   it('does not read the clock again for times near to each other', () => {
-    const schedule = new Schedule('*/15 * * * *', 'Africa/Casablanca');
+    const schedule = new Schedule({ cron: '*/15 * * * *', timeZone: 'Africa/Casablanca' });
     expect(readingsDuring(() => schedule.upcoming(1_000, now))).to.be.below(60);
     expect(readingsDuring(() => schedule.upcoming(1_000, now))).to.equal(0);
     expect(readingsDuring(() => schedule.latest(900, now, new Date('2026-12-07')))).to.equal(0);
@@ -184,13 +184,17 @@ describe('A schedule', () => {
   it('lets other work run while many rare times are found', async () => {
     const rare = Intl.supportedValuesOf('timeZone').slice(0, 40);
     const turns = await turnsDuring(() =>
-      Promise.all(rare.map((each) => new Schedule('*/30 */12 * 2 1#5', each).upcomingInSlices(1_000, now))),
+      Promise.all(
+        rare.map((timeZone) =>
+          new Schedule({ cron: '*/30 */12 * 2 1#5', timeZone }).upcomingInSlices(1_000, now),
+        ),
+      ),
     );
     expect(turns).to.be.at.least(5);
   });
 
   it('finds the same times in slices', async () => {
-    const schedule = new Schedule('*/20 * * 3 *', zone);
+    const schedule = new Schedule({ cron: '*/20 * * 3 *', timeZone: zone });
     expect(await schedule.upcomingInSlices(50, now)).to.deep.equal(schedule.upcoming(50, now));
   });
 
@@ -199,7 +203,7 @@ describe('A schedule', () => {
       const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone: dayZone, dateStyle: 'short' });
       for (const hour of [0, 1, 2, 3]) {
         const start = new Date('2026-01-01T12:00Z');
-        const schedule = new Schedule(`15 ${hour} * * *`, dayZone);
+        const schedule = new Schedule({ cron: `15 ${hour} * * *`, timeZone: dayZone });
         expect(new Set(schedule.upcoming(364, start).map((time) => dayOf.format(time)))).to.have.property(
           'size',
           364,
@@ -239,7 +243,7 @@ describe('A schedule', () => {
     const start = fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2027, 0) }).map((ms) => new Date(ms));
     fc.assert(
       fc.property(cron, start, (expression, from) => {
-        const schedule = new Schedule(expression, zone);
+        const schedule = new Schedule({ cron: expression, timeZone: zone });
         const ahead = schedule.upcoming(5, from);
         expect(ahead).to.deep.equal(ahead.toSorted((left, right) => left.getTime() - right.getTime()));
         expect(ahead[0]).to.be.greaterThan(from);
@@ -273,11 +277,14 @@ describe('A schedule', () => {
     ['0 0 30 2 *', 'matches no date'],
   ] as const) {
     it(`rejects "${cron}" and says what to write`, () => {
-      expect(() => new Schedule(cron)).to.throw(InvalidScheduleError, hint);
+      expect(() => new Schedule({ cron })).to.throw(InvalidScheduleError, hint);
     });
   }
 
   it('rejects an unknown time zone and says what to write', () => {
-    expect(() => new Schedule('* * * * *', 'Mars/Olympus')).to.throw(InvalidScheduleError, 'IANA');
+    expect(() => new Schedule({ cron: '* * * * *', timeZone: 'Mars/Olympus' })).to.throw(
+      InvalidScheduleError,
+      'IANA',
+    );
   });
 });

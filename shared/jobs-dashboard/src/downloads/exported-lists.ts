@@ -40,6 +40,8 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'queue',
       'cron',
       'timeZone',
+      'every',
+      'anchor',
       'nextDueAt',
       'lastDueAt',
       'lastJobId',
@@ -53,7 +55,10 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'maxBacklog',
       'priority',
       'maxAttempts',
+      'timeoutMs',
       'tags',
+      'concurrency',
+      'unique',
       'args',
       'application',
       'createdAt',
@@ -163,8 +168,14 @@ function queueRow({ counts, rateLimit, inCode: _inCode, ...queue }: Queue): Row 
   return { ...queue, ...counts, rateLimit: rateLimit === null ? null : { ...rateLimit } };
 }
 
-function recurringRow({ args, tags, concurrency: _concurrency, ...job }: RecurringJob, redact: RegExp): Row {
-  return { ...job, tags: [...tags], args: exportedJson(args, redact) };
+function recurringRow({ args, tags, concurrency, unique, ...job }: RecurringJob, redact: RegExp): Row {
+  return {
+    ...job,
+    tags: [...tags],
+    concurrency: concurrency === null ? null : { ...concurrency },
+    unique: unique === null ? null : { ...unique, states: [...unique.states] },
+    args: exportedJson(args, redact),
+  };
 }
 
 function serverRow(server: Server): Row {

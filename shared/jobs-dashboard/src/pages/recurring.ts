@@ -1,6 +1,12 @@
 import { compareTexts } from '@longshore/edge';
 import type { Job, RecurringJob } from '@longshore/jobs';
-import { type MissedRuns, parseExactly, redact, Schedule } from '@longshore/jobs/storage';
+import {
+  type MissedRuns,
+  parseExactly,
+  redact,
+  Schedule,
+  type StoredSchedule,
+} from '@longshore/jobs/storage';
 import { pauseText } from '../diagnosis/pause.js';
 import {
   failingRecurringWarnings,
@@ -11,6 +17,7 @@ import {
 } from '../diagnosis/recurring.js';
 import { findJobStall } from '../diagnosis/stall.js';
 import { jsonTokens } from '../format/json-tokens.js';
+import { scheduleWords } from '../format/schedule-words.js';
 import { capitalized } from '../format/sentence.js';
 import { detailOf, type TimeDetail, timeIn, zoneNameAt } from '../format/time.js';
 import { notFound } from '../http/problem.js';
@@ -74,7 +81,7 @@ function recurringRow(
   return {
     ...row,
     paused: pauseText(row),
-    words: cronWords(row.cron),
+    words: scheduleWords(row),
     lastState: job?.state ?? null,
     error: job === undefined || job.state === 'done' ? null : jobRow(job).error,
     missed: latest ?? null,
@@ -127,7 +134,7 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
     stall: stall?.text ?? null,
     isOverdue: job.nextDueAt !== null && job.nextDueAt.getTime() < context.now(),
     paused: capitalized(pauseText(job)),
-    words: cronWords(job.cron),
+    words: scheduleWords(job),
     args: jsonTokens(redact(parseExactly(args ?? 'null'), context.redact)),
     warnings: [
       ...failingRecurringWarnings(
@@ -159,13 +166,9 @@ async function nextTimes(
 }
 
 /** Returns up to `count` due times later than `after`; none if the schedule is invalid. */
-async function following(
-  { cron, timeZone }: Pick<RecurringJob, 'cron' | 'timeZone'>,
-  after: Date,
-  count: number,
-): Promise<Date[]> {
+async function following(job: StoredSchedule, after: Date, count: number): Promise<Date[]> {
   try {
-    return await new Schedule(cron, timeZone).upcomingInSlices(count, after);
+    return await new Schedule(job).upcomingInSlices(count, after);
   } catch {
     return [];
   }
@@ -200,40 +203,4 @@ async function findRecurringJob(id: string, { reader }: Pick<PageContext, 'reade
     'There is no such recurring job',
     `No recurring job has the id “${id}”. It may have been removed.`,
   );
-}
-
-const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const number = /^\d+$/;
-
-/**
- * Describes common cron expressions in words, such as `every 15 min`, `daily at 02:30`, `Monday to Friday at 02:30` or
- * `Sundays at 04:00`. Returns `null` for other expressions, because their description would be harder to read than the
- * expression itself.
- */
-function cronWords(cron: string): string | null {
-  const fields = cron.trim().split(/\s+/);
-  const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields;
-  if (fields.length !== 5 || month !== '*') return null;
-  if (hour === '*' && day === '*' && weekday === '*') return withinTheHour(minute);
-  if (!number.test(minute) || !number.test(hour)) return null;
-  const at = `at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`;
-  if (weekday === '*' && day === '*') return `daily ${at}`;
-  if (weekday === '*') return number.test(day) ? `monthly on day ${day} ${at}` : null;
-  const which = day === '*' ? weekdays(weekday) : null;
-  return which === null ? null : `${which} ${at}`;
-}
-
-function withinTheHour(minute: string): string | null {
-  const [, step] = /^\*\/(\d+)$/.exec(minute) ?? [];
-  if (minute === '*' || step === '1') return 'every minute';
-  // Describes only steps that divide 60. Other steps start over each hour, so the last interval is shorter.
-  if (step !== undefined) return 60 % Number(step) === 0 ? `every ${step} min` : null;
-  return number.test(minute) ? `hourly at :${minute.padStart(2, '0')}` : null;
-}
-
-function weekdays(field: string): string | null {
-  const [, from, to] = /^([0-7])(?:-([0-7]))?$/.exec(field) ?? [];
-  const first = days[Number(from)];
-  if (from === undefined || first === undefined) return null;
-  return to === undefined ? `${first}s` : `${first} to ${days[Number(to)]}`;
 }

@@ -19,6 +19,7 @@ const missedReason: Readonly<Record<SkippedDueTimes['reason'], string>> = {
   overlap: 'the previous run was unfinished',
   misfire: 'no server was running',
   backlog: 'the queue was full',
+  duplicate: 'another job held its unique key',
 };
 
 /** Functions and values that are available in every view. */

@@ -6,6 +6,7 @@ import {
   readyIn,
   resumeActionOf,
   type ResumptionReport,
+  Schedule,
 } from '@longshore/jobs/storage';
 import type { ReadyScans } from '../claim/ready-scans.js';
 import type { Database } from '../connection/database.js';
@@ -15,7 +16,6 @@ import { type Run, runOnConnection } from '../connection/run.js';
 import { recordEntry } from '../records/audit.js';
 import { lockType, resumeTypeWhenDue } from '../control/job-types.js';
 import { type RecurringJobRow, resumeRecurringJob, toRecurringJob } from '../recurring/recurring-jobs.sql.js';
-import { nextDueAt } from '../recurring/synchronization.js';
 import type { PostgresSetAside } from '../records/set-aside.js';
 import { endedPause, endPause } from '../queues/pause.sql.js';
 import { prepared } from '../connection/statement.js';
@@ -91,7 +91,7 @@ export class Resumptions {
       const [row] = (await run(lockRecurringWhenDue, [id])) as readonly (RecurringJobRow & { now: Date })[];
       if (row === undefined) return null;
       const job = toRecurringJob(row);
-      await run(resumeRecurringJob, [id, nextDueAt(job, dueTimesCountAfter(job, row.now))]);
+      await run(resumeRecurringJob, [id, new Schedule(job).next(dueTimesCountAfter(job, row.now))]);
       return () => notifier.notify({ kind: 'recurring', inMs: 0 });
     },
   };

@@ -1,6 +1,14 @@
 import { sortCollation } from '@longshore/edge';
 import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
-import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
+import {
+  buildRecurringRun,
+  type JsonText,
+  type MisfirePolicy,
+  type NewJob,
+  type OverlapPolicy,
+  readUniqueness,
+  toUniqueness,
+} from '@longshore/jobs/storage';
 import { beginPause, endPause, type PauseRow, toPauseState } from '../queues/pause.sql.js';
 import { inLiveTables, liveTables } from '../jobs/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
@@ -12,14 +20,18 @@ export interface RecurringJobRow extends PauseRow {
   queue: string;
   priority: number;
   max_attempts: number;
-  cron: string;
+  timeout_ms: number | null;
+  cron: string | null;
   time_zone: string;
+  every: string | null;
+  anchor: Date | null;
   misfire: MisfirePolicy;
   misfire_limit: number;
   overlap: OverlapPolicy;
   tags: string[];
   concurrency_key: string | null;
   concurrency_limit: number | null;
+  uniqueness: JsonValue;
   max_ready: number | null;
   application: string | null;
   next_due_at: Date | null;
@@ -29,22 +41,26 @@ export interface RecurringJobRow extends PauseRow {
   updated_at: Date;
 }
 
+/** A row with the database's time, and with the arguments as JSON text, which preserves all digits of numbers. */
+export type RecurringJobRowNow = RecurringJobRow & { now: Date; args_text: JsonText };
+
 const described =
-  'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready';
+  'name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready';
 
 /**
- * $1 id, $2 to $15 description, $16 application, $17 next due time. Ignores $17 if the recurring job already exists and
+ * $1 id, $2 to $19 description, $20 application, $21 next due time. Ignores $21 if the recurring job already exists and
  * is paused or keeps its schedule. Returns no row if the recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
   `
     insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
     on conflict (id) do update set (${described}, updated_at, next_due_at) = (
       select ${columnsOf('excluded')}, now(),
         case
-          when old.paused_at is not null or (old.cron, old.time_zone) = (excluded.cron, excluded.time_zone) then old.next_due_at
+          when old.paused_at is not null or (old.cron, old.time_zone, old.every, old.anchor)
+            is not distinct from (excluded.cron, excluded.time_zone, excluded.every, excluded.anchor) then old.next_due_at
           else excluded.next_due_at
         end
     )
@@ -58,7 +74,7 @@ export const insertRecurringJob = prepared(
   'longshore-insert-recurring-job',
   `
     insert into longshore.recurring_job (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
     on conflict (id) do nothing
     returning *`,
 );
@@ -68,23 +84,26 @@ export function upsertValues(
   application: string | null,
   nextDueAt: Date | null,
 ): unknown[] {
-  const { id, name, args, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } =
-    job;
-  const { tags, concurrency, maxBacklog } = job;
+  const { id, name, args, queue, priority, maxAttempts, timeoutMs, cron, timeZone, every, anchor } = job;
+  const { misfire, misfireLimit, overlap, tags, concurrency, unique, maxBacklog } = job;
   const description = [
     name,
     args,
     queue,
     priority,
     maxAttempts,
+    timeoutMs,
     cron,
     timeZone,
+    every,
+    anchor,
     misfire,
     misfireLimit,
     overlap,
     tags,
     concurrency?.key ?? null,
     concurrency?.limit ?? null,
+    unique === null ? null : JSON.stringify(toUniqueness(unique)),
     maxBacklog,
   ];
   return [id, ...description, application, nextDueAt];
@@ -205,8 +224,9 @@ const lastJobsUnfinished = (
     )`;
 
 /**
- * $1 limit. Locks recurring jobs that are due. Skips a recurring job if another server has locked it, if it is set
- * aside, or if it must wait until its last job has ended.
+ * $1 limit, $2 id of the only recurring job to lock, or null. Locks recurring jobs that are due, those without a unique key
+ * first. Skips a recurring job if another server has locked it, if it is set aside, or if it must wait until its last job has
+ * ended.
  */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
@@ -224,8 +244,8 @@ export const lockDueRecurring = prepared(
 function lockDue(ctes: string, isOver: string): string {
   return `${ctes}
     select *, args::text as args_text, now() as now from longshore.recurring_job
-    where next_due_at <= now() and ${isNotSetAside} and (overlap <> 'wait' or ${isOver})
-    order by next_due_at limit $1
+    where next_due_at <= now() and ($2::text is null or id = $2) and ${isNotSetAside} and (overlap <> 'wait' or ${isOver})
+    order by uniqueness is not null, next_due_at limit $1
     for update skip locked`;
 }
 
@@ -269,8 +289,11 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     queue: row.queue,
     priority: row.priority,
     maxAttempts: row.max_attempts,
+    timeoutMs: row.timeout_ms,
     cron: row.cron,
     timeZone: row.time_zone,
+    every: row.every,
+    anchor: row.anchor,
     misfire: row.misfire,
     misfireLimit: row.misfire_limit,
     overlap: row.overlap,
@@ -280,6 +303,7 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
       row.concurrency_key === null || row.concurrency_limit === null
         ? null
         : { key: row.concurrency_key, limit: row.concurrency_limit },
+    unique: readUniqueness(row.uniqueness),
     application: row.application,
     ...toPauseState(row),
     nextDueAt: row.next_due_at,
@@ -288,6 +312,11 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** Builds the job to enqueue for a recurring job. */
+export function toRun(row: RecurringJobRowNow): NewJob {
+  return buildRecurringRun(toRecurringJob(row), row.args_text, row.now);
 }
 
 function columnsOf(table: string): string {

@@ -9,17 +9,12 @@ import {
   checkPause,
   type Clock,
   type ControlOptions,
-  type FiredRecurringJob,
   type FiringReport,
   isSamePause,
-  buildRecurringRun,
   type JsonText,
   keepStoredDigits,
   type MissedRuns,
-  type NewJob,
   type PauseOptions,
-  planFiring,
-  roomFor,
   maxListedRecurring,
   type RecurringFilter,
   type DecideRecurringJobs,
@@ -28,50 +23,34 @@ import {
   type RecurringQuery,
   dueTimesCountAfter,
   type RemovalOptions,
+  Schedule,
   type SynchronizationReport,
   type TriggeredJob,
-  readyIn,
-  outbox,
   dueAt,
 } from '@longshore/jobs/storage';
-import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
-import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
-import type { PostgresSetAside } from '../records/set-aside.js';
 import { afterCommit, type Run, runAlone, runInCallersTransaction } from '../connection/run.js';
 import { inTransaction, recordWith } from '../records/audit.js';
 import { pauseValues } from '../queues/pause.sql.js';
 import type { Notifier } from '../notifications/notifier.js';
-import { nextDueAt, query, synchronize } from './synchronization.js';
-import { recordMissed, selectMissed } from './recurring-jobs.sql.js';
+import { type FiringParts, RecurringFiring } from './firing.js';
+import { synchronize } from './synchronization.js';
+import { selectMissed } from './recurring-jobs.sql.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
-/**
- * If a recurring job was due, the next attempt to fire follows within this many milliseconds. A recurring job can stay
- * due, for example while it waits for its last job to end.
- */
-const waitMs = 1_000;
 
-/** A row with the database's time, and with the arguments as JSON text, which preserves all digits of numbers. */
-type RowNow = Row & { now: Date; args_text: JsonText };
-
-interface RecurringJobsParts {
-  readonly database: Database;
-  readonly enqueuer: PostgresEnqueuer;
-  readonly notifier: Notifier;
-  readonly setAside: PostgresSetAside;
+interface RecurringJobsParts extends FiringParts {
   readonly clock: Clock;
 }
 
-/** Stores and fires recurring jobs. Evaluates cron expressions in this process, with the database's time. */
+/** Stores recurring jobs, and fires them. Evaluates schedules in this process, with the database's time. */
 export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
   readonly #enqueuer: PostgresEnqueuer;
   readonly #notifier: Notifier;
-  readonly #setAside: PostgresSetAside;
-
+  readonly #firing: RecurringFiring;
   readonly #clock: Clock;
 
   constructor({ database, enqueuer, notifier, setAside, clock }: RecurringJobsParts) {
@@ -79,11 +58,11 @@ export class PostgresRecurringJobs implements RecurringJobs {
     this.#database = database;
     this.#enqueuer = enqueuer;
     this.#notifier = notifier;
-    this.#setAside = setAside;
+    this.#firing = new RecurringFiring({ database, enqueuer, notifier, setAside });
   }
 
   async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
-    const next = nextDueAt(job, await nowOf(runAlone(this.#database)));
+    const next = new Schedule(job).next(await nowOf(runAlone(this.#database)));
     const values = sql.upsertValues(job, null, next);
     const [changed] = await this.#database.query<Row>(sql.upsertRecurringJob, values);
     this.#notifyDue(next);
@@ -99,7 +78,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     options: ActionOptions<RecurringJob | null> = {},
   ): Promise<RecurringJob | null> {
     const added = await inTransaction(this.#database, options, async (run, record) => {
-      const next = nextDueAt(job, await nowOf(run));
+      const next = new Schedule(job).next(await nowOf(run));
       const values = sql.upsertValues(job, null, next);
       const [row] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
       const result = row === undefined ? null : sql.toRecurringJob(row);
@@ -126,9 +105,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
     options: ActionOptions<RecurringJobsUpdate> = {},
   ): Promise<RecurringJob[]> {
     const updated = await inTransaction(this.#database, options, async (run, record) => {
-      const rows = new Map<string, RowNow>();
+      const rows = new Map<string, sql.RecurringJobRowNow>();
       for (const id of [...new Set(ids)].toSorted()) {
-        const [row] = (await run(sql.lockRecurringJob, [id])) as readonly RowNow[];
+        const [row] = (await run(sql.lockRecurringJob, [id])) as readonly sql.RecurringJobRowNow[];
         if (row !== undefined) rows.set(id, row);
       }
       const before = new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)]));
@@ -140,7 +119,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
           throw new Error(`The recurring job "${job.id}" is not among those to be changed`);
         if (row.application !== null) throw new RecurringJobOwnedError(job.id, row.application);
         const kept = { ...job, args: keepStoredDigits(row.args_text, job.args) };
-        const values = sql.upsertValues(kept, null, nextDueAt(job, row.now));
+        const values = sql.upsertValues(kept, null, new Schedule(job).next(row.now));
         results.push(((await run(sql.upsertRecurringJob, values)) as readonly Row[])[0] ?? row);
       }
       const result = { before, jobs: results.map(sql.toRecurringJob) };
@@ -230,9 +209,11 @@ export class PostgresRecurringJobs implements RecurringJobs {
       await record(null);
       return null;
     }
-    const job = newJob(row, row.now);
-    await this.#enqueuer.enqueue([job], transaction);
-    const triggered = { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
+    const job = sql.toRun(row);
+    const holderId = (await this.#enqueuer.enqueue([job], transaction)).holders.get(job.id);
+    const created = holderId === undefined;
+    const recurringJob = sql.toRecurringJob(row);
+    const triggered = { id: holderId ?? job.id, created, queue: job.queue, recurringJob };
     await record(triggered);
     return triggered;
   }
@@ -261,7 +242,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const resumed = await this.#control(id, options, async (run, row) => {
       if (row.paused_at === null) return [row];
       const job = sql.toRecurringJob(row);
-      const next = nextDueAt(job, dueTimesCountAfter(job, row.now));
+      const next = new Schedule(job).next(dueTimesCountAfter(job, row.now));
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
     if (resumed !== null)
@@ -274,7 +255,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   #control(
     id: string,
     options: ControlOptions<RecurringJob, RecurringJob | null> = {},
-    change: (run: Run, row: RowNow) => Promise<readonly Row[]>,
+    change: (run: Run, row: sql.RecurringJobRowNow) => Promise<readonly Row[]>,
   ): Promise<RecurringJob | null> {
     return inTransaction(this.#database, options, async (run, record) => {
       const row = await lockChecked(run, id, options.check);
@@ -297,65 +278,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (notification !== undefined) this.#notifier.notify(notification);
   }
 
-  async fireDue(limit: number): Promise<FiringReport> {
-    const [next] = await this.#database.query<{ due: boolean; next_due_in: number }>(sql.nextDueRecurring);
-    const fired: FiredRecurringJob[] = [];
-    const queues = new Set<string>();
-    let isBlocked = false;
-    if (next?.due === true) {
-      await this.#database.transaction(async (client) => {
-        fired.length = 0;
-        queues.clear();
-        isBlocked = false;
-        const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
-        const busy = await this.#busy(client, rows);
-        for (const row of rows) {
-          const [outcome = null] = await bisecting(client)(
-            [row],
-            () => this.#fire(client, row, busy.has(row.id)),
-            (_, error) => this.#setAside.put(client, { role: 'recurring', key: row.id }, error),
-          );
-          if (outcome === null) continue;
-          fired.push(outcome);
-          if (outcome.jobIds.length === 0) continue;
-          if (row.concurrency_key === null) queues.add(row.queue);
-          else isBlocked = true;
-        }
-      });
-      const ids = fired.map(({ id }) => id);
-      if (ids.length > 0) await this.#setAside.removeProcessed('recurring', ids);
-    }
-    for (const queue of queues) this.#notifier.notify(readyIn(queue));
-    if (isBlocked) this.#notifier.notify(outbox);
-    const nextDueMs = fired.length > 0 ? 0 : (next?.next_due_in ?? null);
-    return { fired, nextDueMs: next?.due === true ? Math.min(nextDueMs ?? Infinity, waitMs) : nextDueMs };
-  }
-
-  async #fire(client: Connection, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {
-    if (row.next_due_at === null) return null;
-    const recurring = sql.toRecurringJob(row);
-    const firing = planFiring(recurring, row.next_due_at, row.now, busy, await this.#room(client, recurring));
-    if (firing === null) return null;
-    const jobs = firing.dueTimes.map(() => newJob(row, row.now));
-    if (jobs.length > 0) await this.#enqueuer.enqueue(jobs, client);
-    const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
-    await query(client, sql.advanceRecurring, [row.id, firing.nextDueAt, ...last]);
-    const { skipped } = firing;
-    if (skipped !== null)
-      await query(client, recordMissed, [row.id, skipped.from, skipped.until, skipped.reason]);
-    return { id: row.id, jobIds: jobs.map(({ id }) => id), skipped };
-  }
-
-  async #room(client: Connection, job: RecurringJob): Promise<number> {
-    if (job.maxBacklog === null) return Infinity;
-    const [ready] = await query<{ jobs: number }>(client, sql.selectReadyJobs, [job.queue]);
-    return roomFor(job, ready?.jobs ?? 0);
-  }
-
-  async #busy(client: Connection, rows: readonly Row[]): Promise<Set<string>> {
-    const ids = rows.filter(({ overlap }) => overlap !== 'allow').map(({ id }) => id);
-    if (ids.length === 0) return new Set();
-    return new Set((await query<{ id: string }>(client, sql.selectBusy, [ids])).map(({ id }) => id));
+  fireDue(limit: number): Promise<FiringReport> {
+    return this.#firing.fireDue(limit);
   }
 }
 
@@ -377,12 +301,8 @@ async function lockChecked(
   run: Run,
   id: string,
   check: ControlOptions<RecurringJob>['check'],
-): Promise<RowNow | undefined> {
-  const [row] = (await run(sql.lockRecurringJob, [id])) as readonly RowNow[];
+): Promise<sql.RecurringJobRowNow | undefined> {
+  const [row] = (await run(sql.lockRecurringJob, [id])) as readonly sql.RecurringJobRowNow[];
   if (row !== undefined) check?.(sql.toRecurringJob(row));
   return row;
-}
-
-function newJob(row: RowNow, now: Date): NewJob {
-  return buildRecurringRun(sql.toRecurringJob(row), row.args_text, now);
 }

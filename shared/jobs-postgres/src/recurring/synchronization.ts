@@ -30,7 +30,7 @@ export async function synchronize(
       report.refused.push(job.id);
       continue;
     }
-    const values = sql.upsertValues(job, application, nextDueAt(job, clock.now));
+    const values = sql.upsertValues(job, application, new Schedule(job).next(clock.now));
     const changed = await query(client, sql.upsertRecurringJob, values);
     if (changed.length > 0) (owner === undefined ? report.added : report.updated).push(job.id);
   }
@@ -46,9 +46,4 @@ export async function query<Result extends pg.QueryResultRow>(
   values: unknown[] = [],
 ): Promise<Result[]> {
   return (await client.query<Result>(statement, values)).rows;
-}
-
-/** Returns the first time after `now` at which a schedule is due; `null` if there is none. */
-export function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: Date): Date | null {
-  return new Schedule(cron, timeZone).next(now);
 }

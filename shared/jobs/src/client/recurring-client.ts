@@ -1,4 +1,5 @@
 import type { JobDefinition } from '../job/definition.js';
+import { DuplicateJobError } from '../job/errors.js';
 import {
   defineRecurringJob,
   type RecurringJob,
@@ -18,9 +19,9 @@ export class RecurringClient {
 
   /**
    * Adds a recurring job, or updates the existing one with this id. A paused recurring job stays paused. The next due
-   * time changes only if the cron expression or the time zone changes.
+   * time changes only if the schedule changes: `cron`, `timeZone`, `every` or `anchor`.
    *
-   * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+   * @throws {InvalidScheduleError} if not exactly one of `cron` and `every` is set, or if a value is invalid
    * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
    * @throws {RangeError} if another option is out of bounds
    * @throws {RecurringJobOwnedError} if an application defines the recurring job with this id in code
@@ -49,12 +50,18 @@ export class RecurringClient {
   }
 
   /**
-   * Enqueues a job now, even if the recurring job is paused, without changing its schedule. Returns `null` if the
-   * recurring job does not exist.
+   * Enqueues a job now, even if the recurring job is paused, without changing its schedule. If another job holds its unique
+   * key, returns that job with `created: false`. Returns `null` if the recurring job does not exist.
+   *
+   * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
    */
   async trigger(id: string): Promise<EnqueuedJob | null> {
     const job = await this.#store.trigger(id);
-    return job === null ? null : { id: job.id, queue: job.queue, created: true };
+    if (job === null) return null;
+    const { id: jobId, queue, created, recurringJob } = job;
+    const { unique } = recurringJob;
+    if (!created && unique?.onConflict === 'reject') throw new DuplicateJobError(unique.key, jobId);
+    return { id: jobId, queue, created };
   }
 
   /** Suspends a recurring job's schedule until the job is resumed. Returns `null` if the job does not exist. */
@@ -76,7 +83,7 @@ export class RecurringClient {
    *
    * @param count 1 to 1000
    * @param after the time after which to start; now by default
-   * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+   * @throws {InvalidScheduleError} if not exactly one of `cron` and `every` is set, or if a value is invalid
    * @throws {RangeError} if `count` is out of bounds
    */
   preview(schedule: ScheduleOptions, count: number, after?: Date): Date[] {

@@ -48,7 +48,7 @@ const otherNames = new Map<string, readonly string[]>(
     task: ['definition'],
     pattern: ['cron'],
     schedule: ['cron'],
-    every: ['cron'],
+    interval: ['every'],
     tz: ['timeZone'],
     connectionstring: ['url'],
     connection: ['url', 'storage'],

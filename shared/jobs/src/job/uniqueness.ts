@@ -65,11 +65,27 @@ const unfinished = jobStates.filter((state) => !isFinished(state));
  * @throws {TypeError} if an option is unknown
  */
 export function uniqueKey(name: string, uniqueness: Uniqueness): JobKey {
-  checkOptions('enqueue: unique', uniqueness, uniquenessOptions);
+  return { namespace: name, ...fullUniqueness('enqueue: unique', uniqueness), fingerprint: null };
+}
+
+/**
+ * Returns a unique key with its defaults filled in.
+ *
+ * @param where the function and the option, at the start of the message about an unknown option
+ * @throws {RangeError} if the key or an option is out of bounds
+ * @throws {TypeError} if an option is unknown
+ */
+export function fullUniqueness(where: string, uniqueness: Uniqueness): JobUniqueness {
+  checkOptions(where, uniqueness, uniquenessOptions);
   const { key, ...options } = uniqueness;
   checkUniqueness(options);
   const { periodMs = null, states = unfinished, onConflict = 'keep' } = options;
-  return { namespace: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
+  return { key: checkKey('unique', key), states, periodMs, onConflict };
+}
+
+/** Returns the options that have given this unique key. */
+export function toUniqueness({ key, periodMs, states, onConflict }: JobUniqueness): Uniqueness {
+  return { key, states, onConflict, ...(periodMs !== null && { periodMs }) };
 }
 
 /** Converts a stored unique key; returns `null` if there is none or it is malformed. */
@@ -77,8 +93,7 @@ export function readUniqueness(stored: unknown): JobUniqueness | null {
   if (typeof stored !== 'object' || stored === null) return null;
   const uniqueness = stored as Uniqueness;
   try {
-    const { key, periodMs, states, onConflict } = uniqueKey('', uniqueness);
-    return { key, periodMs, states: states ?? unfinished, onConflict };
+    return fullUniqueness('unique', uniqueness);
   } catch {
     return null;
   }

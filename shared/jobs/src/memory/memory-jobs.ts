@@ -68,9 +68,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs; if one of them is rejected, adds none. A job is not created if another job already holds one of its
-   * keys. The key's `onConflict` then decides: the other job stays as it is, its content is replaced, or the call
-   * throws. The result contains the ids of the other jobs.
+   * Adds all jobs or none. A job is not created if another job holds one of its keys: depending on `onConflict`, that
+   * job stays as it is, gets the new content, or the call throws. The result contains the ids of these other jobs.
    *
    * In a transaction of the application's database, checks the jobs now, and adds them after the commit. No job is
    * rejected then: if a parent has been deleted, it counts as ended (`gone`), and queues are created even beyond their
@@ -118,6 +117,11 @@ export class MemoryJobs {
     const ids = new Set(jobs.map(({ id }) => id));
     const held = claims.filter(({ jobId }) => ids.has(jobId) || this.#records.has(jobId));
     this.#store({ ...rest, created: jobs, claims: held }, batch, now);
+  }
+
+  /** See {@link MemoryKeys.holderOfAny}. */
+  holderOf(job: NewJob): string | null {
+    return this.#keys.holderOfAny(job, this.#clock.now());
   }
 
   #resolve(...[jobs, holderOf]: Parameters<typeof resolveKeys>): KeyResolution {

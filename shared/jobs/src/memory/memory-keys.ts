@@ -1,3 +1,4 @@
+import type { NewJob } from '../job/job.js';
 import type { JobKey } from '../job/job-key.js';
 import type { JobState } from '../job/state.js';
 import { type KeyHolder, keyName, type KeyResolution } from '../storage/key-resolution.js';
@@ -27,6 +28,12 @@ export class MemoryKeys {
     const state = this.#stateOf(jobId) ?? null;
     if (storedKey.states !== null && (state === null || !storedKey.states.includes(state))) return null;
     return { jobId, state, fingerprint: storedKey.fingerprint };
+  }
+
+  /** Returns the id of a job that holds one of the keys of a new job; `null` if they are free. */
+  holderOfAny({ queue, keys }: NewJob, now: number): string | null {
+    const holders = (keys ?? []).map((key) => this.holderOf(queue, key, now));
+    return holders.find((holder) => holder !== null)?.jobId ?? null;
   }
 
   claim(claims: KeyResolution['claims'], now: number): void {

@@ -13,13 +13,13 @@ import {
 } from '../job/pause.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/exact-number.js';
-import { buildRecurringRun, planFiring, roomFor } from '../recurring/firing.js';
+import { buildRecurringRun, planFiring, roomFor, withoutDuplicate } from '../recurring/firing.js';
 import {
   type NewRecurringJob,
   type RecurringJob,
   RecurringJobOwnedError,
 } from '../recurring/recurring-job.js';
-import { Schedule } from '../recurring/schedule.js';
+import { Schedule, type StoredSchedule } from '../recurring/schedule.js';
 import {
   type FiredRecurringJob,
   type FiringReport,
@@ -189,7 +189,10 @@ export class MemoryRecurringJobs implements RecurringJobs {
     }
     const job = buildRecurringRun(record, record.args, this.#now());
     this.#jobs.queue(job.queue); // creates the queue, or throws before the audit entry is stored
-    const triggered = { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
+    const holderId = this.#jobs.holderOf(job);
+    const created = holderId === null;
+    const recurringJob = toRecurringJob(record);
+    const triggered = { id: holderId ?? job.id, created, queue: job.queue, recurringJob };
     this.#audit.addOf(options, triggered);
     this.#jobs.add([job]);
     return triggered;
@@ -230,9 +233,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   #unpause(record: RecurringRecord): void {
-    const nextDueAt = new Schedule(record.cron, record.timeZone).next(
-      dueTimesCountAfter(record, this.#now()),
-    );
+    const nextDueAt = new Schedule(record).next(dueTimesCountAfter(record, this.#now()));
     Object.assign(record, notPaused, { nextDueAt });
     this.#jobs.notify(dueAt('recurring', nextDueAt, this.#now().getTime()));
   }
@@ -298,10 +299,12 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
     const room = roomFor(record, this.#jobs.queue(record.queue).ready.length);
     const isBusy = last !== undefined && !isFinished(last.state);
-    const firing = planFiring(record, record.nextDueAt, now, isBusy, room);
-    if (firing === null) return null;
-    const jobs = firing.dueTimes.map(() => buildRecurringRun(record, record.args, now));
-    this.#jobs.add(jobs);
+    const planned = planFiring(record, record.nextDueAt, now, isBusy, room);
+    if (planned === null) return null;
+    const runs = planned.dueTimes.map(() => buildRecurringRun(record, record.args, now));
+    const isDuplicate = this.#jobs.add(runs).holders.size > 0;
+    const firing = isDuplicate ? withoutDuplicate(planned, record.nextDueAt, now) : planned;
+    const jobs = isDuplicate ? [] : runs;
     record.nextDueAt = firing.nextDueAt;
     record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
     record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
@@ -323,8 +326,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const now = this.#now();
     const existing = this.#records.get(job.id);
     if (existing !== undefined && !differs(existing, job)) return existing;
-    const sameTimes = existing?.cron === job.cron && existing.timeZone === job.timeZone;
-    const keepsDue = existing !== undefined && (sameTimes || existing.pausedAt !== null);
+    const keepsDue = existing !== undefined && (hasSameTimes(existing, job) || existing.pausedAt !== null);
     const record: RecurringRecord = {
       ...notPaused,
       lastDueAt: null,
@@ -333,7 +335,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       ...existing,
       ...job,
       application,
-      nextDueAt: keepsDue ? existing.nextDueAt : new Schedule(job.cron, job.timeZone).next(now),
+      nextDueAt: keepsDue ? existing.nextDueAt : new Schedule(job).next(now),
       updatedAt: now,
     };
     this.#records.set(job.id, record);
@@ -344,6 +346,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
   #now(): Date {
     return new Date(this.#clock.now());
   }
+}
+
+function hasSameTimes(one: StoredSchedule, other: StoredSchedule): boolean {
+  const isSame = (member: keyof StoredSchedule): boolean => isDeepStrictEqual(one[member], other[member]);
+  return isSame('cron') && isSame('timeZone') && isSame('every') && isSame('anchor');
 }
 
 function differs(record: RecurringRecord, job: NewRecurringJob): boolean {

@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox';
+import { isDeepStrictEqual } from 'node:util';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { JsonValue } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 import type { DecideRecurringJobs, RecurringJobsUpdate, TriggeredJob } from '../storage/recurring-jobs.js';
@@ -13,6 +14,14 @@ import {
   resuming,
 } from './pauses.js';
 
+/** Returns the schema of an optional field that can be null. */
+function orNull<Schema extends TSchema>(
+  schema: Schema,
+  description: string,
+): Type.TOptional<Type.TUnion<[Schema, Type.TNull]>> {
+  return Type.Optional(Type.Union([schema, Type.Null()], { description }));
+}
+
 const ScheduleFields = Type.Object(
   {
     name: Type.Optional(Type.String({ description: 'The name of the jobs that it enqueues' })),
@@ -20,11 +29,18 @@ const ScheduleFields = Type.Object(
     queue: Type.Optional(Type.String({ description: 'Their queue' })),
     priority: Type.Optional(Type.Integer({ description: 'Their priority' })),
     maxAttempts: Type.Optional(Type.Integer({ description: 'How many attempts each of them gets' })),
-    cron: Type.Optional(Type.String({ description: 'When it is due' })),
+    timeoutMs: orNull(Type.Integer(), 'The time limit of one attempt, in milliseconds'),
+    cron: orNull(Type.String(), 'When it is due: a cron expression'),
     timeZone: Type.Optional(Type.String({ description: 'The time zone of `cron`' })),
+    every: orNull(Type.String(), 'Instead of `cron`: an interval, such as `90 s`'),
+    anchor: orNull(Type.String(), 'A time at which the interval is due'),
     misfire: Type.Optional(Type.String({ description: 'What happens to due times that were missed' })),
-    misfireLimit: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    misfireLimit: orNull(Type.Integer(), 'How many missed due times get a job'),
     overlap: Type.Optional(Type.String({ description: 'What happens while its previous job is unfinished' })),
+    maxBacklog: orNull(Type.Integer(), 'The backlog of the queue at which it enqueues nothing'),
+    tags: Type.Optional(Type.Array(Type.String(), { description: 'The labels of the jobs' })),
+    concurrency: orNull(Type.Object({}), 'Their concurrency key and its limit'),
+    unique: orNull(Type.Object({}), 'Their unique key, with its options'),
   },
   { additionalProperties: false },
 );
@@ -37,8 +53,24 @@ export type EditedSchedule = Omit<Static<typeof ScheduleFields>, 'args'>;
  * secrets.
  */
 export function scheduleOf(job: RecurringJob | NewRecurringJob): EditedSchedule {
-  const { name, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } = job;
-  return { name, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap };
+  return {
+    name: job.name,
+    queue: job.queue,
+    priority: job.priority,
+    maxAttempts: job.maxAttempts,
+    timeoutMs: job.timeoutMs,
+    cron: job.cron,
+    timeZone: job.timeZone,
+    every: job.every,
+    anchor: job.anchor?.toISOString() ?? null,
+    misfire: job.misfire,
+    misfireLimit: job.misfireLimit,
+    overlap: job.overlap,
+    maxBacklog: job.maxBacklog,
+    tags: [...job.tags],
+    concurrency: job.concurrency,
+    unique: job.unique,
+  };
 }
 
 /** Recurring jobs to edit together: all or none. */
@@ -54,8 +86,10 @@ const maxRecorded = 20;
 function changedValues(before: RecurringJob | undefined, after: RecurringJob): JsonValue {
   if (before === undefined) return null;
   const edited: Readonly<Record<string, unknown>> = scheduleOf(after);
-  const kept = Object.entries(scheduleOf(before)).filter(([name, value]) => value !== edited[name]);
-  return Object.fromEntries(kept);
+  const kept = Object.entries(scheduleOf(before)).filter(
+    ([name, value]) => !isDeepStrictEqual(value, edited[name]),
+  );
+  return Object.fromEntries(kept) as JsonValue;
 }
 
 /** The operations on a recurring job. */
@@ -126,7 +160,7 @@ export const recurringJobOperations = {
     role: 'operator',
     fields: noFields,
     change: ({ recurring }, { target }, options) => recurring.trigger(target, options),
-    facts: (triggered): Facts => ({ outcome: triggered === null ? 'unknown' : 'done' }),
+    facts: factsOfTrigger,
     after: (_storage, _call, triggered: TriggeredJob | null) => triggered,
   }),
   pause: operation<typeof PauseFields, RecurringJob, RecurringJob | null>({
@@ -164,6 +198,14 @@ export const recurringJobOperations = {
     after: () => null,
   }),
 };
+
+/** If another job holds the unique key, nothing was done, unless that job was given the content of the new one. */
+function factsOfTrigger(triggered: TriggeredJob | null): Facts {
+  if (triggered === null) return { outcome: 'unknown' };
+  const { id, created, recurringJob } = triggered;
+  if (created || recurringJob.unique?.onConflict === 'replace') return { outcome: 'done' };
+  return { outcome: 'illegal', why: `the job ${id} holds its unique key` };
+}
 
 function same(_storage: unknown, _call: unknown, result: RecurringJob | null): RecurringJob | null {
   return result;

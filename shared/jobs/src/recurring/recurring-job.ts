@@ -7,6 +7,7 @@ import {
   checkMaxAttempts,
   checkName,
   checkPriority,
+  checkTimeout,
   type JobDefinition,
 } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
@@ -14,7 +15,8 @@ import { checkTags } from '../job/meta.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
 import type { PauseState } from '../job/pause.js';
-import { checkSchedule } from './schedule.js';
+import { fullUniqueness, type JobUniqueness, type Uniqueness } from '../job/uniqueness.js';
+import { type ScheduleOptions, type StoredSchedule, toStoredSchedule } from './schedule.js';
 
 /**
  * How missed due times are handled:
@@ -36,7 +38,7 @@ export type MisfirePolicy = 'skip' | 'once' | 'all';
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
 /** A schedule that enqueues a job at each due time. */
-export interface RecurringJob extends PauseState {
+export interface RecurringJob extends PauseState, StoredSchedule {
   /** The unique id, such as `nightly-report`. */
   id: string;
   /** The name of the enqueued jobs. */
@@ -45,8 +47,8 @@ export interface RecurringJob extends PauseState {
   queue: string;
   priority: number;
   maxAttempts: number;
-  cron: string;
-  timeZone: string;
+  /** Time limit per attempt, in milliseconds; `null` if the limit of the job definition applies. */
+  timeoutMs: number | null;
   misfire: MisfirePolicy;
   /**
    * With misfire `all`: maximum number of missed due times to enqueue jobs for. If more have passed, the earliest are
@@ -60,6 +62,11 @@ export interface RecurringJob extends PauseState {
   tags: readonly string[];
   /** The concurrency key and limit of the enqueued jobs; `null` if they have none. */
   concurrency: Concurrency | null;
+  /**
+   * The unique key of the enqueued jobs; `null` if they have none. If another job holds it at a due time, no job is enqueued:
+   * `replace` gives that job the content of the new one, `keep` and `reject` leave it as it is.
+   */
+  unique: JobUniqueness | null;
   /** The application that defines the recurring job in code; `null` if an operator added it. */
   application: string | null;
   /** The next due time; `null` while paused, or if there is none within 50 years and before the year 10000. */
@@ -80,35 +87,31 @@ export interface NewRecurringJob extends Pick<
   | 'queue'
   | 'priority'
   | 'maxAttempts'
+  | 'timeoutMs'
   | 'cron'
   | 'timeZone'
+  | 'every'
+  | 'anchor'
   | 'misfire'
   | 'misfireLimit'
   | 'overlap'
   | 'maxBacklog'
   | 'tags'
   | 'concurrency'
+  | 'unique'
 > {
   args: JsonText;
 }
 
 /** Options of a recurring job, whether it is defined in code or added by an operator. */
 export type RecurringJobOptions<Definition extends JobDefinition = JobDefinition> =
-  RecurringJobSettings<Definition> & ArgsMember<InputOfJob<Definition>>;
+  RecurringJobSettings<Definition> & ScheduleOptions & ArgsMember<InputOfJob<Definition>>;
 
-/** Options of a recurring job, without the arguments of its jobs. */
+/** Options of a recurring job, without its schedule and the arguments of its jobs. */
 export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** Unique among all recurring jobs. Follows the naming rules of job names. */
   id: string;
   definition: Definition;
-  /**
-   * Five fields (minute, hour, day of the month, month, day of the week), six that start with the seconds, or a
-   * nickname: `@hourly`, `@daily` (or `@midnight`), `@weekly`, `@monthly` or `@yearly` (or `@annually`). Up to 1000
-   * characters.
-   */
-  cron: string;
-  /** An IANA time zone; `UTC` by default. */
-  timeZone?: string;
   /** `once` by default. */
   misfire?: MisfirePolicy;
   /**
@@ -129,10 +132,17 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   priority?: number;
   /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
+  /** Overrides the definition's time limit per attempt, in milliseconds: 1 to 86,400,000. */
+  timeoutMs?: number | null;
   /** Tags of the jobs: at most 20, each of 1 to 100 characters; none by default. */
   tags?: readonly string[];
   /** Overrides the definition's concurrency rule; `null` removes it. */
   concurrency?: Concurrency | null;
+  /**
+   * Enqueues no job at a due time while another job of this name in the queue holds the key; the due time is recorded as missed.
+   * Overrides the definition's rule; `null` removes it.
+   */
+  unique?: Uniqueness | null;
 }
 
 /** Thrown if a recurring job cannot be changed because an application defines it in code. Nothing was changed. */
@@ -151,12 +161,16 @@ export class RecurringJobOwnedError extends Error {
   }
 }
 
-const recurringJobOptions: OptionNames<RecurringJobSettings<JobDefinition> & { args?: unknown }> = {
+const recurringJobOptions: OptionNames<
+  RecurringJobSettings<JobDefinition> & ScheduleOptions & { args?: unknown }
+> = {
   id: true,
   definition: true,
   args: true,
   cron: true,
   timeZone: true,
+  every: true,
+  anchor: true,
   misfire: true,
   misfireLimit: true,
   overlap: true,
@@ -164,15 +178,18 @@ const recurringJobOptions: OptionNames<RecurringJobSettings<JobDefinition> & { a
   queue: true,
   priority: true,
   maxAttempts: true,
+  timeoutMs: true,
   tags: true,
   concurrency: true,
+  unique: true,
 };
 
 /**
  * Defines a recurring job in code. Pass the result to a `JobServer` in the `recurring` option. The server stores the
  * recurring job on startup.
  *
- * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
+ * @throws {InvalidScheduleError} if not exactly one of `cron` and `every` is set, if a value is invalid, or if no time matches
+ *   the cron expression
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
  * @throws {RangeError} if another option is out of bounds
  * @throws {TypeError} if `definition` is not a job definition, or an option is unknown
@@ -181,24 +198,24 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   options: RecurringJobOptions<Definition>,
 ): NewRecurringJob {
   checkOptions('defineRecurringJob', options, recurringJobOptions);
-  const { id, definition, args: input = {}, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
+  const { id, definition, args: input = {}, misfireLimit = 100 } = options;
   checkDefinition('defineRecurringJob', definition);
   const { misfire = 'once', overlap = 'allow', maxBacklog = null } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
-  const { maxAttempts = definition.maxAttempts, tags = [] } = options;
+  const { maxAttempts = definition.maxAttempts, timeoutMs = null, tags = [] } = options;
   const { value: args, text } = definition.check(input);
-  const { concurrency = definition.concurrencyOf(args) } = options;
+  const { concurrency = definition.concurrencyOf(args), unique = definition.uniquenessOf(args) } = options;
   checkName('recurring job', id);
   checkName('queue', queue);
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
+  if (timeoutMs !== null) checkTimeout(timeoutMs);
   checkOneOf('misfire', misfire, ['skip', 'once', 'all']);
   checkOneOf('overlap', overlap, ['allow', 'skip', 'wait']);
   if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
     throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${shown(misfireLimit)}`);
   }
   if (maxBacklog !== null) checkInteger('maxBacklog', maxBacklog, maxBacklogBounds);
-  checkSchedule(cron, timeZone);
   return Object.freeze({
     id,
     name: definition.name,
@@ -206,14 +223,15 @@ export function defineRecurringJob<Definition extends JobDefinition>(
     queue,
     priority,
     maxAttempts,
-    cron,
-    timeZone,
+    timeoutMs,
+    ...toStoredSchedule(options),
     misfire,
     misfireLimit,
     overlap,
     maxBacklog,
     tags: checkTags(tags),
     concurrency: concurrency === null ? null : checkConcurrency(concurrency),
+    unique: unique === null ? null : fullUniqueness('defineRecurringJob: unique', unique),
   });
 }
 

@@ -61,7 +61,10 @@ export interface FiringReport {
 
 /** A job that was enqueued by {@link RecurringJobs.trigger}, and its recurring job. */
 export interface TriggeredJob {
+  /** The id of the job, or of the one that holds its unique key. */
   readonly id: string;
+  /** `false` if the job was not created, because another job holds its unique key. */
+  readonly created: boolean;
   readonly queue: string;
   readonly recurringJob: RecurringJob;
 }
@@ -85,7 +88,7 @@ export type RemovalOptions = ControlOptions<RecurringJob, boolean>;
 export interface RecurringJobs {
   /**
    * Adds a recurring job on behalf of an operator, or updates the existing one with this id. An update does not end a
-   * pause. It keeps the next due time if the cron expression and the time zone stay the same.
+   * pause. It keeps the next due time if the schedule stays the same: `cron`, `timeZone`, `every` and `anchor`.
    *
    * @throws {RecurringJobOwnedError} if the existing recurring job is defined in an application's code
    */
@@ -138,7 +141,8 @@ export interface RecurringJobs {
   listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]>;
   /**
    * Enqueues a job now, even if the recurring job is paused or its previous job is unfinished. The schedule does not
-   * change. Returns `null` if the recurring job does not exist.
+   * change. If another job holds the unique key, no job is created, whatever `onConflict` is; `replace` gives that job the
+   * content of the new one. Returns `null` if the recurring job does not exist.
    */
   trigger(
     id: string,

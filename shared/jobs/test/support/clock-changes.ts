@@ -143,7 +143,7 @@ function expectedTimes({ isFixed, matches }: Expectation, { from, shown }: Minut
 export function expectAgreement(change: ClockChange): void {
   const minutes = minutesAround(change);
   for (const expression of expressionsAround(change)) {
-    const schedule = new Schedule(expression.cron, change.zone);
+    const schedule = new Schedule({ cron: expression.cron, timeZone: change.zone });
     const expected = expectedTimes(expression, minutes);
     const where = `${expression.cron} in ${change.zone}, ${new Date(change.at).toISOString()}`;
     const ahead = schedule.upcoming(expected.length, new Date(minutes.from - 1));

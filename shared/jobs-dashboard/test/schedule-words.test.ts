@@ -5,9 +5,9 @@ import { recurringPage } from '../src/pages/recurring.js';
 import type { PageContext } from '../src/shell/page.js';
 import { recurring } from './situation.js';
 
-/** Returns the words for a cron expression on the page of recurring jobs; `null` if it shows only the expression. */
-async function shownFor(cron: string): Promise<unknown> {
-  const list = (): Promise<ReturnType<typeof recurring>[]> => Promise.resolve([recurring({ cron })]);
+/** Returns the words for a schedule on the page of recurring jobs; `null` if it shows only the expression. */
+async function shownFor(cron: string | null, every: string | null = null): Promise<unknown> {
+  const list = (): Promise<ReturnType<typeof recurring>[]> => Promise.resolve([recurring({ cron, every })]);
   const reader = overriding(new MemoryStorage(), { recurring: { list } });
   const request = {
     params: {},
@@ -19,7 +19,7 @@ async function shownFor(cron: string): Promise<unknown> {
   return model.jobs[0]?.words;
 }
 
-describe('a cron expression in words', () => {
+describe('a schedule in words', () => {
   for (const [cron, words] of [
     ['* * * * *', 'every minute'],
     ['*/1 * * * *', 'every minute'],
@@ -35,6 +35,10 @@ describe('a cron expression in words', () => {
       expect(await shownFor(cron)).to.equal(words);
     });
   }
+
+  it('reads an interval as it is written', async () => {
+    expect(await shownFor(null, '1 h 30 min')).to.equal('every 1 h 30 min');
+  });
 
   for (const cron of [
     '*/7 * * * *',
