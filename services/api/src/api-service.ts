@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import Router from '@koa/router';
-import { type EnqueueMiddleware, JobEvents } from '@longshore/jobs';
+import { type EnqueueMiddleware, JobEvents, JobServer } from '@longshore/jobs';
 import { isTraceparent } from '@longshore/jobs/storage';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
-  createJobServer,
   createServiceApp,
+  jobServerOptions,
   listen,
   loadApplication,
   type Logger,
@@ -78,7 +78,7 @@ async function start(
   const closing = new AbortController();
   const alerts = dashboard?.embedDashboard(app, config, storage, logger, outages, closing.signal);
   const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
-  const server = embedded ? createJobServer(application, storage, config, logger) : null;
+  const server = embedded ? new JobServer(jobServerOptions(application, storage, config, logger)) : null;
   if (server !== null) onRelease(() => server.stop()); // after the listener is closed
   const listener = await listen(app, config, logger, rootUrlOf(config));
   onRelease(() => listener.close());

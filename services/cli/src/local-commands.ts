@@ -41,11 +41,13 @@ export function addLocalCommands(program: Command): void {
       await exitAfter(runApi(startApi));
     });
   command('worker', 'Run jobs')
+    .option('--once', 'run the jobs that are ready, and exit: for cron and other schedulers')
     .addHelpText(...example('WORKER_QUEUES=mail,default longshore worker dist/application.js'))
-    .action(async (application?: string) => {
+    .action(async (application: string | undefined, { once = false }: { once?: boolean }) => {
       await prepareToLoad(nameApplication(application));
       const { runService } = await import('@longshore/service');
-      const { readWorkerConfig, startWorker, workerVariables } = await import('@longshore/worker');
+      const { readWorkerConfig, startWorker, startWorkerOnce, workerVariables } =
+        await import('@longshore/worker');
       const environment = process.env;
       await exitAfter(
         runService({
@@ -53,7 +55,7 @@ export function addLocalCommands(program: Command): void {
           environment,
           variables: workerVariables,
           readConfig: readWorkerConfig,
-          start: startWorker,
+          start: once ? startWorkerOnce : startWorker,
         }),
       );
     });
@@ -81,7 +83,7 @@ export function addLocalCommands(program: Command): void {
     .action(async (application: string | undefined, { check = false }: { check?: boolean }) => {
       await prepareToLoad(nameApplication(application));
       const { checkMigrations, migrateAll } = await import('@longshore/api');
-      await runOnce(check ? checkMigrations : migrateAll);
+      await runCommand(check ? checkMigrations : migrateAll);
     });
   command('seed', 'Replace the rows of the application’s tables with example rows')
     .option('--rows <number>', 'how many, approximately', readInteger, 300)
@@ -90,7 +92,7 @@ export function addLocalCommands(program: Command): void {
       await prepareToLoad(nameApplication(application));
       process.env['API_SEED_ROWS'] = String(rows);
       const { seedTables } = await import('@longshore/api');
-      await runOnce(seedTables);
+      await runCommand(seedTables);
     });
   program
     .command('create-key')
@@ -103,7 +105,7 @@ export function addLocalCommands(program: Command): void {
     .action(async (options: Readonly<Record<string, string>>) => {
       const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
       const { createKey } = await import('@longshore/api');
-      await runOnce((config) => createKey(config, args));
+      await runCommand((config) => createKey(config, args));
     });
 }
 
@@ -121,7 +123,7 @@ async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promi
 }
 
 /** Runs a one-off command and exits. If standard output is a terminal, log lines are formatted for people. */
-async function runOnce(start: ApiStart): Promise<void> {
+async function runCommand(start: ApiStart): Promise<void> {
   const paint = paintFor(process.stdout, process.env);
   const writeLog = (line: string): void =>
     void process.stdout.write(`${formatLogLine(line.trimEnd(), paint)}\n`);

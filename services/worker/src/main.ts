@@ -1,5 +1,5 @@
 import { runService } from '@longshore/service';
-import { readWorkerConfig, startWorker, workerVariables } from './worker-service.js';
+import { readWorkerConfig, startWorker, startWorkerOnce, workerVariables } from './worker-service.js';
 
 process.exit(
   await runService({
@@ -9,5 +9,6 @@ process.exit(
     readConfig: readWorkerConfig,
     start: startWorker,
     args: process.argv.slice(2),
+    commands: { '--once': startWorkerOnce },
   }),
 );

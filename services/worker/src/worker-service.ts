@@ -1,13 +1,15 @@
 import { createApplication } from '@longshore/edge';
+import { JobServer, runOnce } from '@longshore/jobs';
 import {
   applicationVariables,
   type Config,
-  createJobServer,
   databaseOptions,
   databaseVariables,
   type Environment,
+  jobServerOptions,
   listen,
   loadApplication,
+  type LoadedApplication,
   type Logger,
   metricsGuard,
   metricsVariables,
@@ -21,7 +23,7 @@ import {
   whenAvailable,
 } from '@longshore/service';
 import Koa from 'koa';
-import { createApplicationDatabase, PostgresStorage } from 'longshore';
+import { type ApplicationDatabase, createApplicationDatabase, PostgresStorage } from 'longshore';
 import Type from 'typebox';
 
 /**
@@ -43,14 +45,10 @@ async function start(
   signal: AbortSignal,
   onRelease: OnRelease,
 ): Promise<AbortSignal> {
-  const options = databaseOptions(config, 'worker');
-  const storage = new PostgresStorage(options);
-  const database = createApplicationDatabase(options);
-  onRelease(() => Promise.all([storage.close(), database.close()]));
-  const application = await loadApplication(config, { storage, database: database.pool, logger });
-  onRelease(() => application.stop());
+  const { storage, database, application } = await prepare(config, logger, onRelease);
+  const { tables } = application;
   const health = storageHealth('worker', storage, {
-    ...(application.tables !== undefined && { check: () => database.ping() }),
+    ...(tables !== undefined && { check: () => database.ping() }),
   });
   const app = createApplication(Koa, 0); // health checks and metrics do not look at addresses
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
@@ -58,8 +56,7 @@ async function start(
   const listener = await listen(app, config, logger);
   onRelease(() => listener.close());
 
-  const { tables } = application;
-  const server = createJobServer(application, storage, config, logger);
+  const server = new JobServer(jobServerOptions(application, storage, config, logger));
   onRelease(() => server.stop());
   await whenAvailable(() => storage.open(), logger, signal);
   if (tables !== undefined) await whenAvailable(() => database.migrate(tables.migrations), logger, signal);
@@ -69,6 +66,61 @@ async function start(
   health.opened();
   logger.info({ application: application.name }, 'ready');
   return server.ended;
+}
+
+/**
+ * Starts to run what is ready, as `runOnce` does. The service ends when nothing is left, and logs what it has run. Opens no
+ * port. Does not wait for a database that is unavailable, so that a scheduler notices.
+ *
+ * @throws if it cannot start, or the reason of the signal if it aborts first; everything has been released then
+ */
+export function startWorkerOnce(
+  config: WorkerConfig,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<RunningService> {
+  return startService(logger, signal, async (onRelease) => {
+    const { storage, database, application } = await prepare(config, logger, onRelease);
+    const { tables } = application;
+    await storage.open();
+    if (tables !== undefined) await database.migrate(tables.migrations);
+    await application.start();
+    const [stopping, ended] = [new AbortController(), new AbortController()];
+    const options = jobServerOptions(application, storage, config, logger);
+    const running = runOnce({ ...options, signal: stopping.signal })
+      .then(({ drained, ...counts }) =>
+        logger.info(
+          counts,
+          drained ? 'ran what was ready' : 'stopped before everything that was ready had run',
+        ),
+      )
+      .finally(() => ended.abort());
+    running.catch(() => undefined); // the release rethrows the error
+    onRelease(() => {
+      stopping.abort();
+      return running;
+    });
+    return ended.signal;
+  });
+}
+
+/** Creates the storage and the database, and loads the application, all to be released at the end. */
+async function prepare(
+  config: WorkerConfig,
+  logger: Logger,
+  onRelease: OnRelease,
+): Promise<{
+  readonly storage: PostgresStorage;
+  readonly database: ApplicationDatabase;
+  readonly application: LoadedApplication;
+}> {
+  const options = databaseOptions(config, 'worker');
+  const storage = new PostgresStorage(options);
+  const database = createApplicationDatabase(options);
+  onRelease(() => Promise.all([storage.close(), database.close()]));
+  const application = await loadApplication(config, { storage, database: database.pool, logger });
+  onRelease(() => application.stop());
+  return { storage, database, application };
 }
 
 const variables = Type.Object({

@@ -276,7 +276,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   maintenance: 'promoteDue resumeDue resolveDependencies rescue maintain',
   queues: 'list listBlockingKeys synchronize',
   servers: 'register list listLost close',
-  batches: 'resolve list count',
+  batches: 'resolve findMany list count',
   recurring: 'addOrUpdate update find findArgs list count listMissed synchronize fireDue',
   bulk: 'preview find listChanged list count advance',
   feed: 'read readSettled reportsOf',

@@ -22,6 +22,7 @@ const reads: Readonly<Record<string, readonly unknown[]>> = {
   'select-job-times': [failed, null],
   'find-jobs': [ids],
   'find-bare-jobs': [ids],
+  'find-job-results': [ids],
   'find-small-jobs': [ids, queues],
   'find-undocumented-jobs': [ids, queues],
   'select-documents': [ids, queues],

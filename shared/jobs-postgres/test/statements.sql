@@ -13,7 +13,7 @@
 --   src/control/queue-heads.ts (2 statements)
 --   src/control/queues.sql.ts (11 statements)
 --   src/control/quotas.ts (6 statements)
---   src/dependencies/batches.sql.ts (9 statements)
+--   src/dependencies/batches.sql.ts (10 statements)
 --   src/dependencies/blocking-keys.sql.ts (1 statement)
 --   src/dependencies/concurrency-semaphore.ts (3 statements)
 --   src/dependencies/skipped-jobs.ts (2 statements)
@@ -27,7 +27,7 @@
 --   src/jobs/find-jobs.sql.ts (4 statements)
 --   src/jobs/inserts.sql.ts (7 statements)
 --   src/jobs/job-control.sql.ts (8 statements)
---   src/jobs/job-documents.ts (5 statements)
+--   src/jobs/job-documents.ts (6 statements)
 --   src/jobs/job-moves.sql.ts (15 statements)
 --   src/jobs/job-transitions.sql.ts (1 statement)
 --   src/jobs/outbox.sql.ts (3 statements)
@@ -1130,6 +1130,9 @@ select 1 from longshore.batch where id = any($1::uuid[]) order by id for update;
 -- longshore-select-batch
 select id, name, total, done, failed, cancelled, callback_id, callback_when, created_at, finished_at from longshore.batch where id = $1;
 
+-- longshore-select-batches
+select id, name, total, done, failed, cancelled, callback_id, callback_when, created_at, finished_at from longshore.batch where id = any($1::uuid[]);
+
 -- longshore-select-members-of-batch
   select queue_id, id, place from (
     select queue_id, id, 'awaiting' as place from longshore.job_awaiting where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
@@ -2217,6 +2220,43 @@ select queue_id, job_id from longshore.job_cancellation as request where not exi
 
 -- longshore-find-bare-jobs
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
+) as progress,
+case when found.server_id is not null and found.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = found.queue_id and request.job_id = found.id
+) end as cancellation
+from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found
+order by place;
+
+-- longshore-find-job-results
+select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, found.result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
 ) as progress,

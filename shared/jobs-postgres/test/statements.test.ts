@@ -60,7 +60,7 @@ describe('The static statements', () => {
       select-earlier-failed select-earlier-failed-of select-heads select-heads-from select-latest-failed
       select-latest-failed-of select-name-timings select-reports select-reports-of-job select-stalled-leases
       select-transitions select-waiting-names sweep-unique take-outbox-entries`,
-    'the jobs or batches that an array parameter names': `find-jobs lock-editable-job lock-parent-batches
+    'the jobs or batches that an array parameter names': `find-job-results find-jobs lock-editable-job lock-parent-batches
       move-cancel-ready move-retry-cancelled move-retry-failed move-retry-ignoring-dependencies-cancelled
       move-retry-ignoring-dependencies-failed select-documents`,
     'the jobs that one server runs: its concurrency': 'select-claims',

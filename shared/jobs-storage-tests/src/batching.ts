@@ -61,6 +61,14 @@ export function batching(fixture: Fixture): void {
     return { batch, claims };
   }
 
+  it('is found among several ids', async () => {
+    const [one, other] = [await run(2, ['done']), await run(0, [])];
+    const ids = [one.batch.id, newId(), 'none', other.batch.id];
+    const found = await fixture.storage.batches.findMany(ids);
+    const expected = [await find(one.batch), await find(other.batch)];
+    expect(found).to.have.deep.members(expected);
+  });
+
   it('is found and counted by state, name, and times of creation and finish', async () => {
     const [failed, open] = [await run(2, ['failed', 'done']), await run(2, ['done'])];
     const [one, other] = [await find(failed.batch), await find(open.batch)];

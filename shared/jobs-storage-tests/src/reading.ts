@@ -38,6 +38,13 @@ export function reading(fixture: Fixture): void {
     expect(jobs.every(({ args, result }) => args === null && result === null)).to.equal(true);
   });
 
+  it('finds several jobs with their results, on request', async () => {
+    const { claim } = await fixture.claimOne();
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: '{"boxes":3}' } }]);
+    const [job] = await fixture.storage.jobs.findMany([claim.jobId], { results: true });
+    expect(job).to.deep.include({ state: 'done', args: null, result: { boxes: 3 } });
+  });
+
   it('returns arguments and result as text, with more digits than JavaScript numbers have', async () => {
     const queue = fixture.newQueue();
     const job = { ...newJob(queue), args: '{"id": 900719925474099312345, "rate": 1.10}' };

@@ -62,6 +62,8 @@ export {
 } from './recurring/recurring-job.js';
 export { InvalidScheduleError } from './recurring/invalid-schedule.js';
 export { nextOccurrences } from './recurring/schedule.js';
+export type { DeletedParent, ParentJob } from './server/attempt-reader.js';
+export type { EarlierError, Parent, ParentBatch, ParentOf } from './server/context-reads.js';
 export {
   handleJob,
   type JobContext,
@@ -72,7 +74,9 @@ export {
   type ThreadHandler,
 } from './server/handler.js';
 export { JobServer } from './server/job-server.js';
+export { runOnce, type RunOnceOptions, type RunReport } from './server/run-once.js';
 export { type Logger, silentLogger } from './server/logger.js';
+export { stopOnSignals } from './server/stop-on-signals.js';
 export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerEvents } from './server/server-events.js';
 export type { JobServerOptions } from './server/server-options.js';

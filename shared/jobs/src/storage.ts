@@ -163,6 +163,9 @@ export { maxListedTransitions, type Transition, type TransitionReason } from './
 export type { MisfirePolicy, OverlapPolicy } from './recurring/recurring-job.js';
 export { intervalPattern } from './recurring/interval-times.js';
 export { Schedule, type ScheduleOptions, type StoredSchedule } from './recurring/schedule.js';
+export type { AttemptReader, StoredParent } from './server/attempt-reader.js';
+export { contextReads } from './server/context-reads.js';
 export { isHandler, isHandlerList } from './server/handler.js';
+export { onStopSignal, runSteps } from './server/stop-on-signals.js';
 export { outageOf, StorageOutage } from './server/storage-outage.js';
 export { brand } from '@longshore/edge';

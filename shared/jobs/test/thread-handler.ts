@@ -45,6 +45,13 @@ const behaviours: Record<string, (context: Context) => unknown> = {
   enqueue: ({ enqueue }) => enqueue(defineJob({ name: 'other' })),
   enqueueMany: ({ enqueueMany }) => enqueueMany([]),
   enqueueBatch: ({ enqueueBatch }) => enqueueBatch({ jobs: [] }),
+  reads: async ({ parents, batch, earlierErrors }) => {
+    const [first] = await parents();
+    const found = await batch();
+    const results: unknown[] = [];
+    for await (const result of found?.results() ?? []) results.push(result);
+    return { parent: first?.kind, name: found?.name, results, errors: await earlierErrors() };
+  },
   exit: () => {
     process.exitCode = 3;
     process.exit();

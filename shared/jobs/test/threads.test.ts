@@ -11,6 +11,7 @@ import {
   type JobState,
   MemoryStorage,
   silentLogger,
+  StorageUnavailableError,
 } from '../src/index.js';
 import { HopelessError } from './thread-handler.js';
 
@@ -99,6 +100,29 @@ describe('A handler in a thread', () => {
       attempt: 1,
       createdAt: job.createdAt.toISOString(),
     });
+  });
+
+  it('reads its parents, its batch and the results in it', async () => {
+    await start();
+    const { callback } = await client.enqueueBatch({
+      name: 'album',
+      jobs: [{ definition: quick }, { definition: quick }],
+      callback: { definition: threaded, args: { what: 'reads' } },
+    });
+    const { result } = await untilIn(callback?.id ?? '', 'done', 'scheduled');
+    const results = ['quick', 'quick'];
+    expect(result).to.deep.equal({ parent: 'batch', name: 'album', results, errors: [] });
+  });
+
+  it('fails with the error of the storage if a read fails', async () => {
+    storage.batches.findMany = () => Promise.reject(new StorageUnavailableError('No storage'));
+    await start();
+    const { callback } = await client.enqueueBatch({
+      jobs: [],
+      callback: { definition: threaded, args: { what: 'reads' } },
+    });
+    const { error } = await untilIn(callback?.id ?? '', 'scheduled');
+    expect(error).to.include({ name: 'StorageUnavailableError', message: 'No storage' });
   });
 
   it('leaves the main thread free for other jobs while it computes', async () => {

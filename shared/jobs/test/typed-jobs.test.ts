@@ -83,6 +83,27 @@ describe('The types of jobs', () => {
     await events.close();
   });
 
+  it('carry the results of parents to the handler, by their definitions', async () => {
+    const handler = handleJob(greet, async ({ parents }) => {
+      const [first, second] = await parents([add, sweep]);
+      // @ts-expect-error the result of add is a number
+      const text: string | null = first.result;
+      const sums: (number | null)[] = [first.result];
+      return [text, sums, second.state];
+    });
+    const adding = handleJob(add, ({ args }) => args.a + args.b);
+    const handlers = [handler, adding, handleJob(sweep, () => null)];
+    await whileServing(storage, 'default', handlers, async () => {
+      const jobs = await client.enqueueMany([
+        { definition: add, args: { a: 1, b: 2 } },
+        { definition: sweep },
+      ]);
+      const after = { parents: jobs.map(({ id }) => id) };
+      const { id } = await client.enqueue(greet, { name: 'Ada' }, { after });
+      expect((await jobInState(storage, id, 'done')).result).to.deep.equal([3, [3], 'done']);
+    });
+  });
+
   it('find a job only by the definition that it has', async () => {
     const { id } = await client.enqueue(greet, { name: 'Ada' });
     expect((await client.find(greet, id))?.args.name).to.equal('Ada');

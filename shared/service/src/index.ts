@@ -26,7 +26,7 @@ export {
 } from './variables.js';
 export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
 export { type HttpListener, listen, createServiceApp, metricsGuard } from './http-server.js';
-export { createJobServer, readQueues } from './job-server.js';
+export { jobServerOptions, readQueues } from './job-server.js';
 export { type ApplicationParts, loadApplication, type LoadedApplication } from './load-application.js';
 export { testJob } from './test-job.js';
 export {

@@ -1,5 +1,5 @@
 import { parseInteger } from '@longshore/edge';
-import { JobServer, type JobStorage, type ServerQueues } from '@longshore/jobs';
+import type { JobServerOptions, JobStorage, ServerQueues } from '@longshore/jobs';
 import type { Logger } from 'pino';
 import Type from 'typebox';
 import type { LoadedApplication } from './load-application.js';
@@ -8,15 +8,15 @@ import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
 
-/** Creates a job server that runs the jobs of an application, with options from environment variables. */
-export function createJobServer(
+/** Returns the options of a job server that runs the jobs of an application, from environment variables. */
+export function jobServerOptions(
   application: LoadedApplication,
   storage: JobStorage,
   config: Config<typeof variables>,
   logger: Logger,
-): JobServer {
+): JobServerOptions {
   const queues = readQueues(config.WORKER_QUEUES);
-  return new JobServer({
+  return {
     storage,
     client: application.client,
     handlers: application.handlers,
@@ -35,7 +35,7 @@ export function createJobServer(
     maxLogLines: config.WORKER_JOB_LOG_MAX_LINES,
     maxLogLineBytes: config.WORKER_JOB_LOG_MAX_LINE_BYTES,
     logger,
-  });
+  };
 }
 
 /**

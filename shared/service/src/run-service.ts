@@ -1,3 +1,4 @@
+import { onStopSignal, runSteps } from '@longshore/jobs/storage';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { ConfigError, type Environment } from './config.js';
 import { misspeltVariables } from './misspelt-variables.js';
@@ -49,7 +50,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   let logger = createLogger(service.name, 'info', service.writeLog);
   const report = (error: Error): void => logger.fatal({ err: error }, 'uncaught error');
   process.on('uncaughtExceptionMonitor', report);
-  const { signal, requested } = stopSignal();
+  const { signal, requested } = onStopSignal();
   try {
     const start = startOf(service);
     const config = service.readConfig(service.environment);
@@ -94,19 +95,6 @@ function endOf({ ended }: RunningService): Promise<null> {
     if (ended?.aborted === true) resolve(null);
     else ended?.addEventListener('abort', () => resolve(null), { once: true });
   });
-}
-
-function stopSignal(): { signal: AbortSignal; requested: Promise<NodeJS.Signals> } {
-  const stopping = new AbortController();
-  const requested = new Promise<NodeJS.Signals>((resolve) => {
-    const stop = (name: NodeJS.Signals): void => {
-      process.off('SIGTERM', stop).off('SIGINT', stop);
-      stopping.abort(new Error(`The service was stopped by ${name}`));
-      resolve(name);
-    };
-    process.on('SIGTERM', stop).on('SIGINT', stop);
-  });
-  return { signal: stopping.signal, requested };
 }
 
 /** Maximum number of stray errors per minute. Beyond it, the process ends. */
@@ -160,7 +148,7 @@ export async function startService(
 ): Promise<RunningService> {
   const releases: (() => Promise<unknown>)[] = [];
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= releaseAll(releases));
+  const stop = (): Promise<void> => (stopped ??= runSteps(releases.toReversed()));
   try {
     signal.throwIfAborted();
     const ended = await start((release) => releases.push(release));
@@ -172,23 +160,6 @@ export async function startService(
     });
     throw error;
   }
-}
-
-/**
- * Calls all functions one after another, last one first.
- *
- * @throws the first error, after all have been called
- */
-async function releaseAll(releases: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const release of releases.toReversed()) {
-    try {
-      await release();
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw errors[0];
 }
 
 /**

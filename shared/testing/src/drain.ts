@@ -34,16 +34,13 @@ export interface DrainReport {
 
 const unfinished = ['enqueued', 'processing'] as const;
 
-/** Interval between checks for remaining jobs, in milliseconds. */
-const checkMs = 2;
-
 /**
  * Runs jobs until no job is ready, including jobs that other jobs enqueue or make ready. Scheduled jobs run if they are
  * due by the storage's clock. A failed job is therefore retried only after the clock has passed the retry delay.
  *
  * @param target a storage or a running server. For a storage, a temporary server runs the jobs of the given handlers
  * @throws {TypeError} if `target` is neither, or a storage and no handlers are given, or an option is unknown
- * @throws {Error} if jobs are left after `timeoutMs`, for example because their queue is paused
+ * @throws {Error} if jobs are left: after `timeoutMs`, or because they cannot run, for example in a paused queue
  */
 export async function drain(
   target: JobStorage | JobServer,
@@ -51,7 +48,7 @@ export async function drain(
 ): Promise<DrainReport> {
   checkOptions('drain', options, drainOptions);
   const { handlers = [], timeoutMs = 10_000 } = options;
-  if (isServer(target)) return observed(target, () => drained(target.storage, {}, timeoutMs));
+  if (isServer(target)) return observed(target, () => drained(target, {}, timeoutMs));
   checkStorage('drain', target, ['jobs', 'queues', 'claims', 'maintenance']);
   const storage = target;
   const name = handlers.map(({ definition }) => definition.name);
@@ -70,7 +67,7 @@ export async function drain(
   });
   await server.start();
   try {
-    return await observed(server, () => drained(storage, { name }, timeoutMs));
+    return await observed(server, () => drained(server, { name }, timeoutMs));
   } finally {
     await server.stop();
   }
@@ -99,35 +96,24 @@ async function observed(server: JobServer, work: () => Promise<void>): Promise<D
 }
 
 /**
- * Resolves when no matching job is ready or running, and none can become ready until the clock moves.
+ * Resolves when the server has drained.
  *
- * @throws {Error} if jobs are left after `timeoutMs`
+ * @throws {Error} if matching jobs are left: they could not run, or not within `timeoutMs`
  */
-async function drained(storage: JobStorage, filter: { name?: string[] }, timeoutMs: number): Promise<void> {
-  const until = performance.now() + timeoutMs;
-  const left = async (): Promise<number> =>
-    (await storage.jobs.count({ ...filter, state: unfinished })).count;
-  for (;;) {
-    const { promoted } = await storage.maintenance.promoteDue(1_000);
-    const resolved = await storage.maintenance.resolveDependencies(500);
-    const count = await left();
-    if (count === 0 && promoted === 0 && resolved === 0) return;
-    if (performance.now() > until) throw new Error(await describe(storage, filter, count, timeoutMs));
-    await sleep(checkMs);
-  }
-}
-
-async function describe(
-  storage: JobStorage,
-  filter: { name?: string[] },
-  count: number,
-  timeoutMs: number,
-): Promise<string> {
-  const jobs = await storage.jobs.list({
-    filter: { ...filter, state: unfinished },
-    order: 'oldest',
-    limit: 10,
-  });
-  const list = jobs.map(({ name, queue, state }) => `${name} in ${queue} (${state})`);
-  return `After ${timeoutMs} ms, ${count} jobs were still left: ${list.join(', ')}`;
+async function drained(server: JobServer, filter: { name?: string[] }, timeoutMs: number): Promise<void> {
+  const waiting = new AbortController();
+  const late = sleep(timeoutMs, false, { signal: waiting.signal }).catch(() => false);
+  const isDrained = await Promise.race([server.drained(), late]);
+  waiting.abort();
+  const { jobs } = server.storage;
+  const left = { ...filter, state: unfinished };
+  const { count } = await jobs.count(left);
+  if (count === 0) return;
+  const oldest = await jobs.list({ filter: left, order: 'oldest', limit: 10 });
+  const list = oldest.map(({ name, queue, state }) => `${name} in ${queue} (${state})`).join(', ');
+  throw new Error(
+    isDrained
+      ? `${count} jobs are left that cannot run, because their queue is paused, limited or not consumed: ${list}`
+      : `After ${timeoutMs} ms, ${count} jobs were still left: ${list}`,
+  );
 }

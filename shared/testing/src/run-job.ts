@@ -10,18 +10,21 @@ import {
 } from '@longshore/jobs';
 import {
   checkOptions,
+  contextReads,
   isFunction,
   isHandler,
+  isListOf,
   isSignal,
   type LogLevel,
   newId,
   type OptionNames,
   shown,
 } from '@longshore/jobs/storage';
+import { isTestBatch, isTestParents, TestReader, type TestReads } from './test-reader.js';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
 /** Options of {@link runJob}. Members such as `attempt` override the defaults of the handler's `job`. */
-export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>> {
+export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>>, TestReads {
   /** The signal that the handler receives; by default, one that never aborts. */
   readonly signal?: AbortSignal;
   /**
@@ -34,6 +37,9 @@ export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>
 const runOptions: OptionNames<RunJobOptions> = {
   signal: isSignal,
   query: isFunction,
+  parents: isTestParents,
+  batch: isTestBatch,
+  earlierErrors: isListOf(() => undefined),
   id: true,
   queue: true,
   attempt: true,
@@ -84,7 +90,14 @@ export async function runJob<Args, Result, Input>(
     );
   checkOptions('runJob', options, runOptions);
   const { definition, run } = handler;
-  const { signal = new AbortController().signal, query, ...job } = options;
+  const {
+    signal = new AbortController().signal,
+    query,
+    parents,
+    batch,
+    earlierErrors = [],
+    ...job
+  } = options;
   // Converts the arguments to JSON and back, as storing them would.
   const { text } = definition.check(input ?? ({} as Input));
   const args: unknown = JSON.parse(text);
@@ -98,7 +111,7 @@ export async function runJob<Args, Result, Input>(
   const running: RunningJob = {
     id: newId(),
     queue: definition.queue,
-    attempt: 1,
+    attempt: earlierErrors.length + 1,
     maxAttempts: definition.maxAttempts,
     createdAt: new Date(),
     traceparent: null,
@@ -118,6 +131,7 @@ export async function runJob<Args, Result, Input>(
     progress: (percent, message) => {
       progress = { percent, message: message ?? null };
     },
+    ...contextReads(new TestReader({ ...(parents && { parents }), ...(batch && { batch }), earlierErrors })),
     transaction: (work) =>
       inTestTransaction(async (client) => {
         transaction = client;

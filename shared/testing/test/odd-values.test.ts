@@ -33,7 +33,14 @@ const calls: readonly (readonly [name: string, call: Call, complete?: object])[]
   [
     'runJob: options',
     (value) => untyped(testing.runJob)(handlers[0], {}, value),
-    { signal: new AbortController().signal, query: () => null, attempt: 1 },
+    {
+      signal: new AbortController().signal,
+      query: () => null,
+      attempt: 1,
+      parents: [{ name: 'pick', id: 'a', state: 'done', args: {}, result: null, error: new Error('a') }],
+      batch: { name: 'a', id: 'a', jobs: [] },
+      earlierErrors: [],
+    },
   ],
   ['TestClock', created(testing.TestClock)],
   ['advance', clockCall('advance')],

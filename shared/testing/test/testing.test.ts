@@ -1,10 +1,12 @@
 import { AssertionError } from 'node:assert';
 import {
   defineJob,
+  defineRecurringJob,
   handleJob,
   InvalidArgumentsError,
   JobClient,
   JobServer,
+  runOnce,
   silentLogger,
 } from '@longshore/jobs';
 import { PostgresStorage } from 'longshore';
@@ -80,6 +82,53 @@ describe('runJob', () => {
   });
 });
 
+describe('What a handler under test can read', () => {
+  const count = defineJob({ name: 'count', result: Type.Integer() });
+
+  it('is given as parents, a batch and earlier errors', async () => {
+    const handler = handleJob(ship, async ({ job, parents, batch, earlierErrors }) => {
+      const found = await batch();
+      const results: number[] = [];
+      for await (const result of found?.results(count) ?? []) results.push(result);
+      const failed: string[] = [];
+      for await (const { name } of found?.failedJobs() ?? []) failed.push(name);
+      const kinds = (await parents()).map(({ kind }) => kind);
+      const errors = (await earlierErrors()).map(({ attempt, error }) => [attempt, error.message]);
+      return { attempt: job.attempt, state: found?.state, results, failed, kinds, errors };
+    });
+    const { result } = await runJob(
+      handler,
+      { order: 1 },
+      {
+        parents: [{ name: 'bill', result: { cents: 100 } }, null],
+        batch: {
+          jobs: [
+            { name: 'count', result: 7 },
+            { name: 'bill', error: new Error('no') },
+          ],
+        },
+        earlierErrors: [new RangeError('first')],
+      },
+    );
+    expect(result).to.deep.equal({
+      attempt: 2,
+      state: 'failed',
+      results: [7],
+      failed: ['bill'],
+      kinds: ['job', 'deleted', 'batch'],
+      errors: [[1, 'first']],
+    });
+  });
+
+  it('is compared with the definitions as in a server', async () => {
+    const handler = handleJob(ship, async ({ parents }) => (await parents([bill]))[0].result?.cents);
+    const billed = { parents: [{ name: 'bill', result: { cents: 100 } }] };
+    expect((await runJob(handler, { order: 1 }, billed)).result).to.equal(100);
+    const error = await failureOf(runJob(handler, { order: 1 }, { parents: [{ name: 'ship' }] }));
+    expect(error).to.have.property('message').that.contains('parent 0 is a job "ship"');
+  });
+});
+
 const hourMs = 3_600_000;
 
 describe('Jobs in a test', () => {
@@ -147,6 +196,36 @@ describe('Jobs in a test', () => {
     await failureOf(enqueue(1));
     await enqueue(2);
     expect((await jobs.enqueued(ship)).map(({ args }) => args.order)).to.deep.equal([2]);
+  });
+
+  it('run once when a recurring job is due, and stay drained until it is due again', async () => {
+    const nightly = defineRecurringJob({
+      id: 'nightly',
+      definition: bill,
+      cron: '0 3 * * *',
+      args: { order: 1 },
+    });
+    const options = {
+      handlers,
+      application: 'shop',
+      recurring: [nightly],
+      logger: silentLogger,
+      ...patientServer,
+    };
+    const run = () => runOnce({ storage: jobs.storage, ...options });
+    expect(await run()).to.include({ done: 0, drained: true });
+    jobs.clock.advance(24 * hourMs);
+    expect(await run()).to.include({ done: 1, drained: true });
+    expect(await run()).to.include({ done: 0, drained: true });
+  });
+
+  it('cannot be drained if they are paused, and the error names them', async () => {
+    await jobs.client.enqueue(ship, { order: 1 });
+    await jobs.storage.queues.pause('shipping');
+    expect(await failureOf(jobs.drain()))
+      .to.be.instanceOf(Error)
+      .with.property('message')
+      .that.matches(/1 jobs are left that cannot run, .*: ship in shipping \(enqueued\)/);
   });
 
   it('are drained by a running server', async () => {

@@ -44,6 +44,12 @@ export const selectBatch = prepared(
   `select ${columns} from longshore.batch where id = $1`,
 );
 
+/** $1 ids. */
+export const selectBatches = prepared(
+  'longshore-select-batches',
+  `select ${columns} from longshore.batch where id = any($1::uuid[])`,
+);
+
 /**
  * SQL condition, each part of which is met if its parameter is null: $1 states, $2 names, $3 first id, $4 id to end before,
  * $5 time from which and $6 time before which batches have finished.

@@ -30,6 +30,7 @@ import {
   lockBatches,
   type MemberRow,
   selectBatch,
+  selectBatches,
   selectMembers,
   selectNewestBatches,
   selectOldestBatches,
@@ -76,6 +77,12 @@ export class PostgresBatches implements DependencyResolver, Batches {
     if (!isId(id)) return null;
     const [row] = (await runOf(this.#reads, transaction)(selectBatch, [id])) as readonly BatchRow[];
     return row === undefined ? null : toBatch(row);
+  }
+
+  async findMany(ids: readonly string[]): Promise<Batch[]> {
+    const valid = ids.filter(isId);
+    if (valid.length === 0) return [];
+    return (await this.#reads.query<BatchRow>(selectBatches, [arrayOf(valid)])).map(toBatch);
   }
 
   async list({ filter = {}, order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {

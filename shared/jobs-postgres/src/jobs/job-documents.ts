@@ -12,10 +12,11 @@ import { reportedOf } from './reports.sql.js';
  *
  * - `all`: all of them
  * - `none`: none
+ * - `results`: only results
  * - `small`: only documents that are certainly small; {@link withDocuments} can read the others later, a few at a time
  * - `brief`: only arguments of at most {@link maxBriefBytes} bytes, and no results
  */
-export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
+export type ListedDocuments = 'all' | 'none' | 'results' | 'small' | 'brief';
 
 /** Additional columns of list rows that may lack large documents. */
 export interface PartialRow {
@@ -40,6 +41,7 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   const otherColumns = columns.split(',').map((column) => `${alias}.${column.trim()}`);
   if (documents === 'none')
     return [...otherColumns, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
+  if (documents === 'results') return [...otherColumns, 'null::jsonb as args', `${alias}.result`].join(', ');
   if (documents === 'brief') {
     // Checks the stored size first, so that only documents with a small stored size are decompressed.
     const isShort = `pg_column_size(${alias}.args) <= ${maxBriefBytes} and octet_length(${alias}.args::text) <= ${maxBriefBytes}`;
@@ -79,26 +81,29 @@ const listedOnNodes = (documents: Parameters<typeof listedColumns>[1], queues = 
 const ofQueues = ' and $2::integer[] is not null';
 
 /** $1 ids. Returns the jobs with their arguments and results, in the order of these ids. */
-export const findJobs = prepared(
-  'longshore-find-jobs',
-  `
-  select found.*, ${reportedOf('found')}
-  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
-  cross join lateral (${jobWithId('wanted_id')}) as found
-  order by place`,
-  listedOnNodes('all'),
-);
+export const findJobs = prepared('longshore-find-jobs', listedAnywhere('all'), listedOnNodes('all'));
 
 /** $1 ids. Returns the jobs in the order of these ids, without their arguments and results. */
 export const findBareJobs = prepared(
   'longshore-find-bare-jobs',
-  `
-  select ${listedColumns('found', 'none')}, ${reportedOf('found')}
-  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
-  cross join lateral (${jobWithId('wanted_id')}) as found
-  order by place`,
+  listedAnywhere('none'),
   listedOnNodes('none'),
 );
+
+/** $1 ids. Returns the jobs in the order of these ids, with their results, but without their arguments. */
+export const findJobResults = prepared(
+  'longshore-find-job-results',
+  listedAnywhere('results'),
+  listedOnNodes('results'),
+);
+
+function listedAnywhere(documents: ListedDocuments): string {
+  return `
+  select ${listedColumns('found', documents)}, ${reportedOf('found')}
+  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+  cross join lateral (${jobWithId('wanted_id')}) as found
+  order by place`;
+}
 
 /**
  * Parallel arrays: $1 ids, $2 queues. The statements return the jobs in the order of these ids: `small` leaves out

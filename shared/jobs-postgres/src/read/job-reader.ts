@@ -7,6 +7,7 @@ import {
   type ContinuationPage,
   type Dependents,
   type FailureSearchQuery,
+  type FindManyOptions,
   type FinishedState,
   finishedStates,
   type FoundFailures,
@@ -44,6 +45,7 @@ import { countSkipped } from '../dependencies/skipped-jobs.js';
 import { selectServers, type ServerRow, toServer } from '../servers/servers.sql.js';
 import {
   findBareJobs,
+  findJobResults,
   findJobs,
   type ListedDocuments,
   type PartialRow,
@@ -136,10 +138,11 @@ export class PostgresJobReader implements JobReader {
     return row === undefined ? null : toJob(row, await queues.nameOf(row.queue_id));
   }
 
-  async findMany(ids: readonly string[]): Promise<Job[]> {
+  async findMany(ids: readonly string[], { results = false }: FindManyOptions = {}): Promise<Job[]> {
     const valid = ids.filter(isId);
     if (valid.length === 0) return [];
-    return this.#toJobs(await this.#database.query<JobRow>(findBareJobs, [arrayOf(valid)]));
+    const find = results ? findJobResults : findBareJobs;
+    return this.#toJobs(await this.#database.query<JobRow>(find, [arrayOf(valid)]));
   }
 
   async findDocuments(jobId: string): Promise<JobDocuments | null> {

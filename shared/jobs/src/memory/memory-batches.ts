@@ -30,6 +30,10 @@ export class MemoryBatches implements Batches {
     return batch === undefined ? null : { ...batch };
   }
 
+  async findMany(ids: readonly string[]): Promise<Batch[]> {
+    return ids.flatMap((id) => this.#jobs.batches.find(id) ?? []).map((batch) => ({ ...batch }));
+  }
+
   async list(query: BatchListQuery): Promise<Batch[]> {
     return this.#jobs.batches.list(query);
   }

@@ -10,6 +10,7 @@ import {
   type Dependents,
   type FailurePosition,
   type FailureSearchQuery,
+  type FindManyOptions,
   findOrphans,
   type FoundFailures,
   type JobCount,
@@ -48,8 +49,9 @@ export class MemoryJobReader implements JobReader {
     return record === undefined ? null : toJob(record);
   }
 
-  async findMany(ids: readonly string[]): Promise<Job[]> {
-    return ids.flatMap((id) => this.#jobs.find(id) ?? []).map((record) => withoutDocuments(toJob(record)));
+  async findMany(ids: readonly string[], { results = false }: FindManyOptions = {}): Promise<Job[]> {
+    const jobs = ids.flatMap((id) => this.#jobs.find(id) ?? []).map(toJob);
+    return jobs.map((job) => (results ? { ...job, args: null } : withoutDocuments(job)));
   }
 
   async findDocuments(jobId: string): Promise<JobDocuments | null> {

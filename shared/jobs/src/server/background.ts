@@ -67,6 +67,12 @@ const names: Readonly<Record<Task, string>> = {
   cleaning: 'cleaning up',
 };
 
+/**
+ * The tasks that can make jobs ready, in an order in which the later ones find what the earlier ones leave: a rescued job can
+ * have dependents, and a job that a bulk operation cancels as well.
+ */
+const readying: readonly Task[] = ['rescue', 'bulk', 'pause', 'recurring', 'due', 'outbox'];
+
 const notified: readonly Notified[] = ['due', 'recurring', 'pause', 'outbox', 'bulk', 'cancel'];
 
 type BackgroundOption = 'logger' | 'serverTimeoutMs' | 'slidingInvisibilityTimeoutMs';
@@ -118,6 +124,21 @@ export class Background {
   notified(task: Notified | null, withinMs: number): void {
     for (const notifiedTask of task === null ? notified : [task])
       this.#loops[notifiedTask].notified(withinMs);
+  }
+
+  /**
+   * Makes all jobs ready that can be now, for the jobs of all servers: repeats the tasks that do so until none of them has
+   * anything to do. Resolves early once the tasks are stopped.
+   */
+  async catchUp(): Promise<void> {
+    for (let isBusy = true; isBusy;) {
+      isBusy = false;
+      for (const task of readying) {
+        const pauseMs = await this.#loops[task].round();
+        if (pauseMs === null) return;
+        isBusy ||= pauseMs <= (task === 'outbox' ? resolveAgainMs : 0);
+      }
+    }
   }
 
   /** Runs one round of a task. Resolves to the time until the next one, in milliseconds. */

@@ -137,6 +137,12 @@ export class Fetcher {
     this.#loop.notified(withinMs);
   }
 
+  /** Polls all queues, and claims what is found. Resolves when the round has ended. */
+  async poll(): Promise<void> {
+    this.#pollAt = -Infinity;
+    await this.#loop.round();
+  }
+
   /**
    * Claims jobs until the server has enough, no queue has any left, or the next poll is due. Handlers run the jobs of
    * one claim while the storage processes the next claim. Resolves to the time until the next round, in milliseconds.
@@ -148,7 +154,7 @@ export class Fetcher {
     for (const queue of this.#uncertain) await this.#releaseUnknown(id, queue);
     const startedAt = this.#now();
     const isPoll = startedAt >= this.#pollAt - earlyMs;
-    if (isPoll) await this.#poll(id);
+    if (isPoll) await this.#findReady(id);
     const isIdle = isPoll && this.#ready.size === 0;
     const endAt = startedAt + (queuePollIntervalMs || alertPollMs);
     /**
@@ -209,7 +215,7 @@ export class Fetcher {
     return checkAheadMs;
   }
 
-  async #poll(serverId: string): Promise<void> {
+  async #findReady(serverId: string): Promise<void> {
     const { storage, queues } = this.#options;
     this.#pollAt = Infinity; // a notification during the poll resets this, so that another poll follows
     try {

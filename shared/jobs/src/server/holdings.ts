@@ -46,6 +46,11 @@ export class Holdings {
     return this.claimed + this.reserved.size;
   }
 
+  /** Whether the server has no job: none claimed, no slot reserved, no outcome that is not stored yet. */
+  get isEmpty(): boolean {
+    return this.taken === 0 && this.unwritten.size === 0;
+  }
+
   /** Returns the claims on all jobs that are running or waiting for a free slot. */
   claims(): Claim[] {
     return [...this.running.values(), ...this.waiting.map(({ job }) => job)].map(({ claim }) => claim);

@@ -1,9 +1,8 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
-import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import { delayOf, type LocalNotification, type ReadyJobs } from '../storage/notification.js';
 import type { ServerDescription } from '../storage/servers.js';
-import type { QueuesInCode } from '../job/queue-in-code.js';
 import type { JobStorage } from '../storage/storage.js';
+import { applyCode } from './applied-code.js';
 import { Background } from './background.js';
 import { Completer } from './completer.js';
 import { DirectStarts } from './direct-starts.js';
@@ -32,7 +31,7 @@ const leaveMs = 1_000;
  * ```ts
  * const server = new JobServer({ storage, handlers: [handleJob(sendReceipt, send)] });
  * await server.start();
- * process.once('SIGTERM', () => void server.stop());
+ * stopOnSignals([() => server.stop(), () => storage.close()]);
  * ```
  */
 export class JobServer {
@@ -146,10 +145,7 @@ export class JobServer {
   }
 
   async #start(): Promise<void> {
-    const { recurring, queueSettings } = this.#options;
-    if (queueSettings !== null)
-      await this.#synchronizeQueues(queueSettings.application, queueSettings.queues);
-    if (recurring !== null) await this.#synchronize(recurring.application, recurring.jobs);
+    await applyCode(this.#options);
     if (this.#stopped !== undefined) return;
     await this.#membership.join();
     if (this.#stopped !== undefined) return this.#membership.leave();
@@ -176,35 +172,35 @@ export class JobServer {
     this.#background.start();
   }
 
-  /** Adds, updates and removes the application's stored recurring jobs to match the given ones. */
-  async #synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<void> {
-    const { storage, logger } = this.#options;
-    const { added, updated, removed, refused } = await storage.recurring.synchronize(application, jobs);
-    if (added.length + updated.length + removed.length > 0)
-      logger.info({ application, added, updated, removed }, 'recurring jobs synchronized');
-    if (refused.length > 0)
-      logger.warn(
-        { application, refused },
-        'recurring jobs with these ids have another owner and were not changed; use other ids',
-      );
-  }
-
-  /** Applies the settings of queues that the application defines in code. */
-  async #synchronizeQueues(application: string, queues: QueuesInCode): Promise<void> {
-    const { storage, logger } = this.#options;
-    const { changed, differing, refused } = await storage.queues.synchronize(application, queues);
-    if (changed.length > 0)
-      logger.info({ application, queues: changed }, 'settings of queues changed as in code');
-    if (differing.length > 0)
-      logger.info(
-        { application, queues: differing },
-        'operators have changed settings of queues that code defines; they stay until the code changes',
-      );
-    if (refused.length > 0)
-      logger.warn(
-        { application, refused },
-        'the settings of these queues are defined by another application and were not changed',
-      );
+  /**
+   * Resolves to `true` when nothing is left to run now:
+   *
+   * - no job is ready in this server's queues that it has a handler for and that may start
+   * - it runs no job
+   * - nothing is due that makes a job ready: no scheduled or recurring job, dependent, callback, bulk operation, end of a
+   *   pause, or job of a server that died
+   *
+   * What its own jobs enqueue and make ready has then run, too. Jobs that run on other servers are not waited for. Jobs that
+   * are due later (retries with a delay included), and jobs that a pause or a limit holds back, are left.
+   *
+   * Resolves to `false` if the server stops, or stops claiming, before that.
+   *
+   * @throws {Error} if the server has not been started
+   */
+  async drained(): Promise<boolean> {
+    if (this.#started === undefined) throw new Error('drained: start the server first, with server.start()');
+    await this.#started;
+    for (;;) {
+      const before = this.#runner.started;
+      await this.#background.catchUp();
+      await this.#fetcher.poll();
+      if (this.#fetcher.isStopped || this.#stopped !== undefined) return false;
+      const isIdle = this.#fetcher.isIdle && this.#holdings.isEmpty && this.#runner.started === before;
+      if (isIdle && this.id !== null) return true;
+      await this.#runner.finished();
+      await this.#completer.drained();
+      await new Promise((resolve) => setImmediate(resolve)); // lets timers fire, for example the one that registers again
+    }
   }
 
   /**

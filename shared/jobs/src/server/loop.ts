@@ -41,6 +41,8 @@ export class Loop {
   /** Whether one of these failures was logged, which those of an outage are not. */
   #hasLogged = false;
   #running = false;
+  /** Called with the result of the first round that starts after they were added and succeeds. */
+  #waiters: ((pauseMs: number | null) => void)[] = [];
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -84,12 +86,25 @@ export class Loop {
     }
   }
 
+  /**
+   * Starts a round as {@link wake} does. Resolves when a round that started after this call has succeeded, to the time
+   * until the next one in milliseconds; to `null` if the loop is not running.
+   */
+  round(): Promise<number | null> {
+    return new Promise((resolve) => {
+      if (!this.#running) return resolve(null);
+      this.#waiters.push(resolve);
+      this.wake();
+    });
+  }
+
   /** Stops the loop. Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.#running = false;
     outageOf(this.#options.logger).gaveUp(this);
     clearTimeout(this.#timer);
     await this.#round;
+    for (const resolve of this.#waiters.splice(0)) resolve(null);
   }
 
   async #runRound(): Promise<void> {
@@ -98,11 +113,14 @@ export class Loop {
     this.#plannedAt = Infinity;
     this.#notifiedFor = Infinity;
     this.#wokenDuringRound = false;
+    const waiters = this.#waiters.splice(0);
     let pauseMs: number;
     try {
       pauseMs = await this.#options.runOnce();
       this.#succeeded();
+      for (const resolve of waiters) resolve(pauseMs);
     } catch (error) {
+      this.#waiters.unshift(...waiters);
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);
       this.#wokenDuringRound = false;
       this.#notifiedFor = Infinity;

@@ -18,7 +18,7 @@ type RunningOption =
 type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
-  readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'timings' | 'clock'>;
+  readonly storage: Pick<JobStorage, 'batches' | 'clock' | 'completions' | 'jobs' | 'reports' | 'timings'>;
   readonly holdings: Holdings;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
@@ -45,6 +45,7 @@ export class Runner {
   readonly #attemptOptions: AttemptOptions;
   readonly #holdings: Holdings;
   #isRefusing = false;
+  #started = 0;
   #idle: (() => void)[] = [];
   /** Transactions of abandoned attempts that are still open. */
   readonly #abandoned = new Set<Promise<void>>();
@@ -76,6 +77,11 @@ export class Runner {
         options: attemptOptions(handler),
       });
     }
+  }
+
+  /** Number of attempts that this runner has started. */
+  get started(): number {
+    return this.#started;
   }
 
   /** Returns whether there is a handler for jobs of this name. */
@@ -169,11 +175,11 @@ export class Runner {
     await Promise.all(this.#abandoned);
   }
 
-  /** Resolves to `true` when no handler is running, or to `false` after `timeoutMs`. */
-  async finished(timeoutMs: number): Promise<boolean> {
+  /** Resolves to `true` when no handler is running, or to `false` after `timeoutMs`, if it is given. */
+  async finished(timeoutMs?: number): Promise<boolean> {
     if (this.#holdings.running.size === 0) return true;
     return new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), timeoutMs);
+      const timer = timeoutMs === undefined ? undefined : setTimeout(() => resolve(false), timeoutMs);
       this.#idle.push(() => {
         clearTimeout(timer);
         resolve(true);
@@ -189,7 +195,8 @@ export class Runner {
   #runOf({ definition, run }: JobHandler): RunJob<unknown> {
     if (typeof run === 'function') return run;
     const { retryOn = [], giveUpOn = [] } = definition.retryRules;
-    return (context) => this.#threads.run(run.module, context, [...retryOn, ...giveUpOn]);
+    // The context is always the attempt, because middleware cannot replace it.
+    return (context) => this.#threads.run(run.module, context as RunningAttempt, [...retryOn, ...giveUpOn]);
   }
 
   #abandon(ending: Promise<void>): void {
@@ -220,6 +227,7 @@ export class Runner {
       : checkedArgs(claimed, handler.definition);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
     this.#holdings.running.set(job.claim.jobId, attempt);
+    this.#started++;
     const { timings, clock } = this.#options.storage;
     const waitedMs = clock.now() - job.readyAt.getTime();
     this.#options.onStart(job, waitedMs);

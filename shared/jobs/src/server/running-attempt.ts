@@ -6,7 +6,9 @@ import type { JobLog } from '../job/job-log.js';
 import type { JobReport } from '../storage/job-reports.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
+import { type AttemptReader, StoredAttemptReader } from './attempt-reader.js';
 import type { AttemptReport } from './attempt-report.js';
+import { type ContextReads, contextReads } from './context-reads.js';
 import type { JobContext, RunningJob } from './handler.js';
 import type { Reporter } from './reporter.js';
 
@@ -24,7 +26,7 @@ export function toRunningJob({
 }
 
 export interface AttemptOptions {
-  readonly store: Pick<JobStorage, 'reports' | 'completions'>;
+  readonly store: Pick<JobStorage, 'batches' | 'completions' | 'jobs' | 'reports'>;
   readonly reporter: Reporter;
   /** The client that the handler enqueues with. */
   readonly client: JobClient;
@@ -38,7 +40,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly args: JsonValue;
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
+  readonly #claimed: ClaimedJob;
   readonly #options: AttemptOptions;
+  /** Created when the handler first uses one of them. */
+  #contextReads: ContextReads | undefined;
   /** Created on first use. Creating a controller takes a tenth as long as running a job with an empty handler. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
@@ -59,6 +64,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     this.claim = job.claim;
     this.args = job.args;
     this.job = toRunningJob(job);
+    this.#claimed = job;
     this.#options = options;
   }
 
@@ -98,6 +104,28 @@ export class RunningAttempt implements JobContext<JsonValue> {
       return { transaction: this.#open, enqueuedBy: this.claim.jobId };
     });
     return this.#bound;
+  }
+
+  get parents(): ContextReads['parents'] {
+    return this.#reads.parents;
+  }
+
+  get batch(): ContextReads['batch'] {
+    return this.#reads.batch;
+  }
+
+  get earlierErrors(): ContextReads['earlierErrors'] {
+    return this.#reads.earlierErrors;
+  }
+
+  /** What a handler in a thread has the main thread read. */
+  get reader(): AttemptReader {
+    return new StoredAttemptReader(this.#options.store, this.#claimed);
+  }
+
+  get #reads(): ContextReads {
+    this.#contextReads ??= contextReads(this.reader);
+    return this.#contextReads;
   }
 
   get #reporting(): AttemptReport {

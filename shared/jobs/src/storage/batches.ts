@@ -60,6 +60,8 @@ export interface Batches {
    * @param transaction the caller's transaction; its uncommitted changes are visible
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
+  /** Returns the batches with these ids, in no particular order. Ignores ids that are not UUIDs or belong to no batch. */
+  findMany(ids: readonly string[]): Promise<Batch[]>;
   list(query: BatchListQuery): Promise<Batch[]>;
   /** Counts the batches that match; all by default. May stop counting at 10,000; the count is then marked as inexact. */
   count(filter?: BatchFilter): Promise<JobCount>;

@@ -120,6 +120,11 @@ export interface ContinuationPage {
   readonly documents?: boolean;
 }
 
+export interface FindManyOptions {
+  /** Whether to include the results; if `false`, they are `null`. `false` by default. */
+  readonly results?: boolean;
+}
+
 export interface SearchedRangeQuery extends Pick<JobListQuery, 'order' | 'after'> {
   readonly filter: JobFilter;
 }
@@ -187,10 +192,10 @@ export interface JobReader {
    */
   find(id: string, transaction?: TransactionClient): Promise<Job | null>;
   /**
-   * Returns the jobs with these ids, in no particular order and without arguments and results. Ignores ids that are not
-   * UUIDs or belong to no job.
+   * Returns the jobs with these ids, in no particular order and without arguments. Ignores ids that are not UUIDs or belong
+   * to no job.
    */
-  findMany(ids: readonly string[]): Promise<Job[]>;
+  findMany(ids: readonly string[], options?: FindManyOptions): Promise<Job[]>;
   /** Returns a job's arguments and result exactly as stored; `null` if the job does not exist. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   list(query: JobListQuery): Promise<Job[]>;

@@ -1,22 +1,28 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { AttemptReader } from '../attempt-reader.js';
 import type { JobContext, RunningJob } from '../handler.js';
 import { type ErrorData, toErrorData } from './error-data.js';
 import type { JsonText, JsonValue } from '../../job/job.js';
 import type { LogLevel } from '../../job/job-log.js';
 
+/** A job context whose handler runs in a thread: `reader` reads for the thread. */
+export interface ReadableContext extends JobContext<unknown> {
+  readonly reader: AttemptReader;
+}
+
 /**
  * The main thread's side of a handler that runs in a worker thread. Forwards the abort signal to the thread, and the
- * handler's progress and log lines to the job.
+ * handler's progress and log lines to the job. Reads for the handler.
  */
 export class ThreadAttempt {
-  readonly #context: JobContext<unknown>;
+  readonly #context: ReadableContext;
   readonly #port: MessagePort;
   readonly #graceMs: number;
   readonly #end = new AbortController();
   #started = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(context: JobContext<unknown>, port: MessagePort, graceMs: number) {
+  constructor(context: ReadableContext, port: MessagePort, graceMs: number) {
     this.#context = context;
     this.#port = port;
     this.#graceMs = graceMs;
@@ -42,7 +48,7 @@ export class ThreadAttempt {
 
   readonly #abort = (): void => {
     this.#drainMessages();
-    this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
+    this.#post({ kind: 'abort', reason: toErrorData(this.#context.signal.reason) });
     // A task that still waits for a thread gets no grace period.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
@@ -64,6 +70,9 @@ export class ThreadAttempt {
       case 'started':
         this.#started = true;
         break;
+      case 'read':
+        void this.#read(message);
+        break;
       case 'progress':
         this.#context.progress(message.percent, message.message);
         break;
@@ -74,6 +83,20 @@ export class ThreadAttempt {
         );
         break;
     }
+  }
+
+  async #read({ id, read, args }: ReadMessage): Promise<void> {
+    const { reader } = this.#context;
+    try {
+      const value: unknown = await (reader[read] as (...given: unknown[]) => Promise<unknown>)(...args);
+      this.#post({ kind: 'answer', id, value });
+    } catch (error) {
+      this.#post({ kind: 'refusal', id, error: toErrorData(error) });
+    }
+  }
+
+  #post(message: MainMessage): void {
+    this.#port.postMessage(message);
   }
 }
 
@@ -97,14 +120,25 @@ export type ThreadResult =
   /** `isReason` is `true` if the handler threw the signal's abort reason. */
   | { readonly error: ErrorData; readonly isReason: boolean };
 
-/** Sent by the main thread to abort the handler. */
-export interface AbortMessage {
-  readonly reason: ErrorData;
+/** Sent by the main thread while the handler runs: to abort it, or in reply to a {@link ReadMessage}. */
+export type MainMessage =
+  | { readonly kind: 'abort'; readonly reason: ErrorData }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: ErrorData };
+
+/** Asks the main thread to call a method of the attempt's reader. */
+interface ReadMessage {
+  readonly kind: 'read';
+  /** Numbers the reads of the thread's handler. */
+  readonly id: number;
+  readonly read: keyof AttemptReader;
+  readonly args: readonly unknown[];
 }
 
 /** Sent by the worker thread while the handler runs. */
 export type ThreadMessage =
   | { readonly kind: 'started' }
+  | ReadMessage
   | { readonly kind: 'progress'; readonly percent: number; readonly message: string | undefined }
   | {
       readonly kind: 'log';

@@ -1,10 +1,12 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
-import { JobCancelledError, JobTimeoutError } from '../../job/errors.js';
+import { JobCancelledError, JobTimeoutError, StorageUnavailableError } from '../../job/errors.js';
 import type { JsonValue } from '../../job/job.js';
 import { type JobLog, type LogLevel, toLogText } from '../../job/job-log.js';
+import type { AttemptReader } from '../attempt-reader.js';
+import { contextReads } from '../context-reads.js';
 import type { JobContext, RunningJob } from '../handler.js';
 import { fromErrorData } from './error-data.js';
-import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-attempt.js';
+import type { MainMessage, ThreadMessage, ThreadTask } from './thread-attempt.js';
 
 /**
  * Minimum interval between progress messages to the main thread, in milliseconds. Keeps the number of messages low if a
@@ -18,6 +20,9 @@ export class ThreadContext implements JobContext<JsonValue> {
   readonly job: RunningJob<JsonValue>;
   readonly #task: ThreadTask;
   readonly #abort = new AbortController();
+  /** Settles the reads that the main thread has not answered yet. */
+  readonly #pending = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  #reads = 0;
   #lines = 0;
   #progress: ThreadMessage | null = null;
   #progressSentMs = -Infinity;
@@ -26,7 +31,7 @@ export class ThreadContext implements JobContext<JsonValue> {
     this.args = task.args;
     this.job = { ...task.job, args: task.args };
     this.#task = task;
-    task.port.on('message', (message: AbortMessage) => this.#aborted(message));
+    task.port.on('message', (message: MainMessage) => this.#onMessage(message));
     this.#checkWhenRead();
     this.#send({ kind: 'started' });
   }
@@ -46,6 +51,17 @@ export class ThreadContext implements JobContext<JsonValue> {
     this.#progress = { kind: 'progress', percent, message };
     if (performance.now() - this.#progressSentMs >= progressEveryMs) this.#sendProgress();
   };
+
+  readonly #reading = contextReads({
+    parents: () => this.#read('parents'),
+    batch: () => this.#read('batch'),
+    batchJobs: (query) => this.#read('batchJobs', query),
+    attempts: () => this.#read('attempts'),
+  });
+
+  readonly parents = this.#reading.parents;
+  readonly batch = this.#reading.batch;
+  readonly earlierErrors = this.#reading.earlierErrors;
 
   readonly transaction = async (): Promise<never> => {
     throw new TypeError(
@@ -73,11 +89,13 @@ export class ThreadContext implements JobContext<JsonValue> {
     let isAborted = false;
     signal.addEventListener('abort', () => (isAborted = true));
     const check = (): boolean => {
-      const waiting: { message: AbortMessage } | undefined = isAborted
-        ? undefined
-        : receiveMessageOnPort(port);
-      if (waiting !== undefined) this.#aborted(waiting.message);
-      return isAborted;
+      for (;;) {
+        const waiting: { message: MainMessage } | undefined = isAborted
+          ? undefined
+          : receiveMessageOnPort(port);
+        if (waiting === undefined) return isAborted;
+        this.#onMessage(waiting.message);
+      }
     };
     Object.defineProperties(signal, {
       aborted: { get: check },
@@ -89,8 +107,36 @@ export class ThreadContext implements JobContext<JsonValue> {
     });
   }
 
-  #aborted({ reason }: AbortMessage): void {
-    this.#abort.abort(fromErrorData(reason, [JobCancelledError, JobTimeoutError]));
+  #onMessage(message: MainMessage): void {
+    switch (message.kind) {
+      case 'abort':
+        this.#abort.abort(fromErrorData(message.reason, [JobCancelledError, JobTimeoutError]));
+        break;
+      case 'answer':
+        this.#taken(message.id)?.resolve(message.value);
+        break;
+      case 'refusal':
+        this.#taken(message.id)?.reject(fromErrorData(message.error, [StorageUnavailableError]));
+        break;
+    }
+  }
+
+  /** Has the main thread call a method of the attempt's reader. */
+  #read<Read extends keyof AttemptReader>(
+    read: Read,
+    ...args: Parameters<AttemptReader[Read]>
+  ): ReturnType<AttemptReader[Read]> {
+    const id = ++this.#reads;
+    return new Promise<unknown>((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#send({ kind: 'read', id, read, args });
+    }) as ReturnType<AttemptReader[Read]>;
+  }
+
+  #taken(id: number): { resolve(value: unknown): void; reject(error: Error): void } | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
   }
 
   #log(level: LogLevel, message: string, fields: object | undefined): void {

@@ -4,10 +4,9 @@ import type { Piscina } from 'piscina';
 import { CancelJob, SnoozeJob } from '../../job/errors.js';
 import type { JsonValue } from '../../job/job.js';
 import type { ErrorClass } from '../../job/is-a.js';
-import type { JobContext } from '../handler.js';
 import type { Logger } from '../logger.js';
 import { fromErrorData } from './error-data.js';
-import { ThreadAttempt, type ThreadResult, type ThreadTask } from './thread-attempt.js';
+import { type ReadableContext, ThreadAttempt, type ThreadResult, type ThreadTask } from './thread-attempt.js';
 
 /**
  * Path of the compiled worker. Worker threads do not load TypeScript, so this file is used even when this module runs
@@ -48,11 +47,7 @@ export class ThreadPool {
    *
    * @param errorClasses classes to restore for errors from the handler; see {@link fromErrorData}
    */
-  async run(
-    module: URL,
-    context: JobContext<unknown>,
-    errorClasses: readonly ErrorClass[],
-  ): Promise<unknown> {
+  async run(module: URL, context: ReadableContext, errorClasses: readonly ErrorClass[]): Promise<unknown> {
     this.#pool ??= this.#open();
     const pool = await this.#pool;
     const { port1: port, port2: threadPort } = new MessageChannel();
