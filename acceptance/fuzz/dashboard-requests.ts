@@ -13,11 +13,11 @@ const sections =
     ' ',
   );
 const verbs =
-  'log graph stream pause resume cancel retry run delete limit trigger reschedule stop quiet confirm save'.split(
+  'log graph stream pause resume cancel retry run delete limit trigger reschedule rename stop quiet confirm save'.split(
     ' ',
   );
 const parameters =
-  'state queue name tag words args.a since until finished-after id action which search typed confirmed reason at until for jobs seconds after before page sort by attempt format lines token'.split(
+  'state queue name tag words args.a since until finished-after id action which search typed confirmed reason at toName until for jobs seconds after before page sort by attempt format lines token'.split(
     ' ',
   );
 const types = [

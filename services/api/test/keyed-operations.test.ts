@@ -14,6 +14,7 @@ const setBodies: Readonly<Record<string, object>> = {
   retry: {},
   run: {},
   reschedule: { runAt: '2100-01-02T00:00:00Z' },
+  rename: { toName: 'renamed' },
   delete: {},
 };
 
@@ -87,7 +88,12 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     const [first, second] = servers.map(({ id }) => id);
     const requestOf = (id: string | undefined): string =>
       `select requested from longshore.server where id = '${id}'`;
-    const [toCancel, toRun, toReschedule] = [await job(), await job(), await job(later)];
+    const [toCancel, toRun, toReschedule, toRename] = [
+      await job(),
+      await job(),
+      await job(later),
+      await job(later),
+    ];
     await database.query(`
       insert into longshore.set_aside (role, key, job_id, error)
       values ('bulk', 'cancel ${cancelled}', '${cancelled}', '{"name": "Error", "message": "odd", "stack": null}')`);
@@ -109,6 +115,11 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         path: `/jobs/${toReschedule}/reschedule`,
         body: { runAt: '2100-01-02T00:00:00Z' },
         effect: `select run_at from longshore.job_scheduled where id = '${toReschedule}'`,
+      },
+      '/jobs/{jobId}/rename': {
+        path: `/jobs/${toRename}/rename`,
+        body: { toName: 'renamed' },
+        effect: `select name from longshore.job_scheduled where id = '${toRename}'`,
       },
       '/queues/{queueName}/pause': {
         path: '/queues/moving/pause',

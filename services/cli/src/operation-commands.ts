@@ -134,6 +134,7 @@ export function addOperationCommands(program: Command): void {
     jobOperations.retry,
     jobOperations.run,
     jobOperations.reschedule,
+    jobOperations.rename,
     jobOperations.delete,
   ])
     addJobCommand(program, operation);

@@ -77,6 +77,7 @@ describe('The command line, with an installation that answers', () => {
       ['reschedule', String(first), '--run-at', '2027-01-31T08:00:00Z'],
       `PUT jobs/${first}/reschedule {"runAt":"2027-01-31T08:00:00Z"}`,
     ],
+    [['rename', '--name', 'old', '--to-name', 'new'], 'PUT jobs/rename?name=old {"toName":"new"}'],
     [
       ['edit', String(first), '--tags', 'vip', 'eu', '--max-attempts', '5', '--args', '{"a":1}'],
       `PATCH jobs/${first} {"maxAttempts":5,"tags":["vip","eu"],"args":{"a":1}}`,

@@ -17,7 +17,7 @@ import {
   type Transaction,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { createdAtOf, Id, nullable, nullInExamples, text, Time, toTime } from './fields.js';
+import { createdAtOf, Id, Name, nullable, nullInExamples, text, Time, toTime } from './fields.js';
 import { includesDocuments, jobFilters, toJobFilter } from './job-filters.js';
 import { JobItem, toJobItem } from './job-item.js';
 import { jobsBelow } from './job-lists.js';
@@ -64,6 +64,10 @@ const BulkOperationItem = Type.Object({
       format: 'date-time',
       description: 'The new time of rescheduled jobs; null for other actions',
     }),
+    nullInExamples,
+  ),
+  toName: nullable(
+    Type.String({ ...Name, description: 'The new name of renamed jobs; null for other actions' }),
     nullInExamples,
   ),
   reason: nullable(text(bounds.reasonLength, 'Why the jobs are changed; null if no reason was given')),
@@ -129,6 +133,7 @@ export function toBulkOperationItem(operation: BulkOperation): Static<typeof Bul
     restored,
     skipped,
     runAt: toTime(operation.runAt),
+    toName: operation.toName,
     reason,
     requestedBy,
     createdAt: createdAtOf(operation),

@@ -7,14 +7,18 @@ import {
   type JobDefinition,
   UnknownParentError,
 } from '@longshore/jobs';
+import { bounds, byJobName } from '@longshore/jobs/storage';
 import { ApiError, apiError, type Problem, ProblemList, type UncheckedBody } from '@longshore/resources';
 import type { Static } from 'typebox';
 import type { NewJobItem } from './job-item.js';
 
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** Definition used for jobs that this process does not define. Accepts any arguments. */
-const unchecked = defineJob({ name: 'unchecked' });
+/**
+ * Definition used for jobs that this process does not define. Accepts any object as arguments, of any version; the server
+ * that runs the job checks them.
+ */
+const unchecked = defineJob({ name: 'unchecked', version: bounds.version.max });
 
 /** Converts request bodies into enqueue requests. */
 export class EnqueueRequests {
@@ -23,7 +27,7 @@ export class EnqueueRequests {
 
   /** @param acceptUnknown whether to accept jobs that this process does not define, with any arguments */
   constructor(definitions: readonly JobDefinition[], acceptUnknown: boolean) {
-    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#definitions = byJobName(definitions);
     this.#acceptUnknown = acceptUnknown;
   }
 
@@ -38,7 +42,7 @@ export class EnqueueRequests {
       const jobNames = [...this.#definitions.keys()].join(', ') || 'none';
       throw apiError(42202, `name "${name}" is not a job of this application; it has ${jobNames}`);
     }
-    return { ...unchecked, name, isUnknown: true };
+    return { ...unchecked, name };
   }
 
   /**
@@ -47,11 +51,11 @@ export class EnqueueRequests {
    */
   async problems(bodies: readonly UncheckedBody[]): Promise<readonly Problem[]> {
     const problems = await mapInSlices(bodies, ({ body, at }) => {
-      const { name, args = {} } = (body ?? {}) as { readonly name?: unknown; readonly args?: unknown };
+      const { name, args = {}, version } = (body ?? {}) as Readonly<Record<string, unknown>>;
       if (typeof name !== 'string' || typeof args !== 'object' || args === null || Array.isArray(args))
         return [];
       try {
-        this.definitionOf(name).check(args);
+        this.definitionOf(name).check(args, isVersion(version) ? version : undefined);
         return [];
       } catch (error) {
         return problemsOrThrow(error, at);
@@ -60,11 +64,21 @@ export class EnqueueRequests {
     return problems.flat();
   }
 
+  /**
+   * Returns the version for which the arguments of a body were written: unless it says so, that of the definition, or 1
+   * for an unknown job.
+   */
+  versionOf({ name, version }: { readonly name: string; readonly version?: number }): { version?: number } {
+    if (version !== undefined) return { version };
+    return this.#definitions.has(name) ? {} : { version: 1 };
+  }
+
   /** Converts one body to an enqueue request. Throws as {@link definitionOf} does. */
   requestOf(body: NewJobBody): EnqueueRequest {
     const { name, args = {}, runAt, ...rest } = body;
     const options: Omit<EnqueueOptions, 'transaction'> = {
       ...rest,
+      ...this.versionOf(body),
       ...(runAt !== undefined && { runAt: new Date(runAt) }),
     };
     return { definition: this.definitionOf(name), args, options };
@@ -105,7 +119,9 @@ export async function withEnqueueRequests<Result>(
     } catch (error) {
       // The client reports only the first job with invalid arguments. Checks all arguments to report every problem.
       if (error instanceof InvalidArgumentsError)
-        await mapCollectingProblems(parsed, at, ({ definition, args }) => definition.check(args));
+        await mapCollectingProblems(parsed, at, ({ definition, args, options }) =>
+          definition.check(args, options?.version),
+        );
       throw error;
     }
   });
@@ -134,6 +150,11 @@ export async function mapCollectingProblems<Entry, Result>(
   }
   problems.throwIfAny();
   return results;
+}
+
+function isVersion(value: unknown): value is number {
+  const { min, max } = bounds.version;
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
 /** Returns the problems for which an error rejects the body at a position. Rethrows all other errors. */

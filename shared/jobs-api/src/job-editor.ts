@@ -32,6 +32,7 @@ export const serverSet = [
   'error',
   'attempt',
   'timeoutMs',
+  'version',
   'createdAt',
   'delayMs',
   'startedAt',
@@ -141,7 +142,9 @@ export class JobEditor {
       contents.set(id, {
         queue: queue ?? '',
         priority: priority ?? 0,
-        args: isNew ? this.#requests.definitionOf(job.name).check(args).text : JSON.stringify(job.args),
+        args: isNew
+          ? this.#requests.definitionOf(job.name).check(args, job.version).text
+          : JSON.stringify(job.args),
         runAt: runAt === undefined || runAt === null ? null : new Date(runAt),
         tags,
         maxAttempts,

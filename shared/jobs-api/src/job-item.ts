@@ -15,7 +15,13 @@ import {
   Time,
   toTime,
 } from './fields.js';
-import { ConcurrencyItem, NewConcurrency, NewUniqueness, UniquenessItem } from './key-items.js';
+import {
+  ConcurrencyItem,
+  concurrencyOf,
+  NewConcurrency,
+  NewUniqueness,
+  UniquenessItem,
+} from './key-items.js';
 
 export const JobErrorItem = Type.Object({
   name: { ...text(bounds.errorName, 'The class of the error'), examples: ['TypeError'] },
@@ -35,7 +41,7 @@ export const JobItem = Type.Object({
   state: Type.Enum([...jobStates], { examples: ['done'] }),
   priority: Priority,
   args: Type.Unknown({
-    description: 'The arguments, as the handler receives them',
+    description: 'The arguments that it was enqueued with',
     examples: [{ waitMs: 10 }],
   }),
   result: Type.Unknown({
@@ -58,6 +64,7 @@ export const JobItem = Type.Object({
     ),
     nullInExamples,
   ),
+  version: integer(bounds.version, 'The version of the job definition for which its arguments were written'),
   createdAt: Type.String({ format: 'date-time', description: 'When it was created: the time in its id' }),
   runAt: nullable(
     Type.String({
@@ -182,6 +189,12 @@ export const NewJobItem = Type.Object(
     timeoutMs: Type.Optional(
       integer(bounds.timeoutMs, `Time limit of one attempt, in milliseconds${fromDefinition}`),
     ),
+    version: Type.Optional(
+      integer(
+        bounds.version,
+        'The version of the job definition for which the arguments were written; by default that of the definition, or 1 if the API does not have it',
+      ),
+    ),
     runAt: Type.Optional(
       Type.String({
         format: 'date-time',
@@ -266,6 +279,7 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     attempt: job.attempt,
     maxAttempts: job.maxAttempts,
     timeoutMs: job.timeoutMs,
+    version: job.version,
     createdAt: createdAtOf(job),
     runAt: toTime(job.runAt),
     delayMs: job.delayMs,
@@ -292,12 +306,6 @@ function afterOf({ parentIds, parentCondition }: Job): Static<typeof JobItem>['a
   return parentCondition === null ? null : { parents: parentIds, when: parentCondition };
 }
 
-function concurrencyOf({ concurrencyKey, concurrencyLimit }: Job): Static<typeof JobItem>['concurrency'] {
-  return concurrencyKey === null || concurrencyLimit === null
-    ? null
-    : { key: concurrencyKey, limit: concurrencyLimit };
-}
-
 /** The fields of an item that have other names than the members of a job from which they come. */
 const fieldOf: Readonly<Partial<Record<string, keyof typeof JobItem.properties>>> = {
   parentId: 'after',
@@ -305,6 +313,7 @@ const fieldOf: Readonly<Partial<Record<string, keyof typeof JobItem.properties>>
   parentCondition: 'after',
   concurrencyKey: 'concurrency',
   concurrencyLimit: 'concurrency',
+  concurrencyRate: 'concurrency',
   traceId: 'traceparent',
 };
 

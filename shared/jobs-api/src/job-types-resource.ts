@@ -1,6 +1,6 @@
 import type { JobDefinition, JobStorage } from '@longshore/jobs';
 import { jobTypeOperations, type OperableStorage } from '@longshore/jobs/operations';
-import { notPaused, otherNames, timingsKept } from '@longshore/jobs/storage';
+import { bounds, notPaused, otherNames, timingsKept } from '@longshore/jobs/storage';
 import {
   defineResource,
   type OperationFunction,
@@ -10,6 +10,7 @@ import {
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import {
+  integer,
   MaxAttempts,
   members,
   Name,
@@ -99,6 +100,10 @@ export function jobTypesResource(
 
 const JobDefinitionItem = Type.Object({
   name: Type.String({ ...Name, description: 'The name of the job definition, and of its jobs' }),
+  aliases: Type.Array(Type.String({ ...Name, description: 'An earlier name' }), {
+    description: 'Earlier names; jobs with these names run, too, and new ones get the current name',
+  }),
+  version: integer(bounds.version, 'The version of its arguments'),
   argsSchema: members('ArgsSchema', 'The JSON Schema that arguments must match'),
   queue: Type.String({ ...Name, description: 'The queue of jobs that name none' }),
   priority: Priority,
@@ -118,7 +123,7 @@ export function jobDefinitionsResource(definitions: readonly JobDefinition[]): R
     description: 'The jobs that can be enqueued: names, argument schemas and defaults.',
     key: 'name',
     item: JobDefinitionItem,
-    serverSet: ['name', 'argsSchema', 'queue', 'priority', 'maxAttempts', 'timeoutMs'],
+    serverSet: ['name', 'aliases', 'version', 'argsSchema', 'queue', 'priority', 'maxAttempts', 'timeoutMs'],
     filters: {
       name: { field: 'name', match: 'partial', description: 'Definitions whose name contains this text.' },
       queue: {
@@ -137,6 +142,15 @@ export function jobDefinitionsResource(definitions: readonly JobDefinition[]): R
 }
 
 function toJobDefinitionItem(definition: JobDefinition): Static<typeof JobDefinitionItem> {
-  const { name, schema, queue, priority, maxAttempts, timeoutMs } = definition;
-  return { name, argsSchema: { ...schema }, queue, priority, maxAttempts, timeoutMs };
+  const { name, aliases, version, schema, queue, priority, maxAttempts, timeoutMs } = definition;
+  return {
+    name,
+    aliases: [...aliases],
+    version,
+    argsSchema: { ...schema },
+    queue,
+    priority,
+    maxAttempts,
+    timeoutMs,
+  };
 }

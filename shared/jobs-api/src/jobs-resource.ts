@@ -54,7 +54,13 @@ export function jobsResource({
   bulkOperations,
 }: JobsResourceParts): Resource {
   const operations = served(
-    [jobOperations.cancel, jobOperations.retry, jobOperations.run, jobOperations.reschedule],
+    [
+      jobOperations.cancel,
+      jobOperations.retry,
+      jobOperations.run,
+      jobOperations.reschedule,
+      jobOperations.rename,
+    ],
     {
       storage,
       requiresReason,

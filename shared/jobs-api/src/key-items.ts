@@ -1,22 +1,64 @@
-import { bounds, conflictPolicies, jobStates } from '@longshore/jobs/storage';
-import Type from 'typebox';
+import type { Job } from '@longshore/jobs';
+import { bounds, conflictPolicies, jobStates, maxTokens } from '@longshore/jobs/storage';
+import Type, { type Static } from 'typebox';
 import { integer, nullable, text } from './fields.js';
 
-const concurrency = {
-  key: text(bounds.keyLength, 'The concurrency key, such as the ID of a tenant'),
-  limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
+const rateNumber = { min: 1, max: maxTokens };
+const rateFields = {
+  jobs: integer(rateNumber, 'How many jobs with this key start in each period'),
+  periodMs: integer({ min: 1, max: 86_400_000 }, 'The length of the period, in milliseconds'),
 };
 
-/** The concurrency key of a job, as the API shows it. */
-export const ConcurrencyItem = Type.Object(concurrency, {
-  description: 'Limits how many jobs of the queue with this key run at once; null if nothing does',
-});
+/** The concurrency key of a job, with its limits. */
+export const ConcurrencyItem = Type.Object(
+  {
+    key: text(bounds.keyLength, 'The concurrency key'),
+    limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
+    rate: nullable(
+      Type.Object(
+        { ...rateFields, burst: integer(rateNumber, 'How many can start at once after a pause') },
+        { description: 'How many jobs with this key start when; null if nothing limits it' },
+      ),
+    ),
+  },
+  { description: 'Limits the jobs of the queue with this key; null if nothing does' },
+);
 
 /** The concurrency key in a request body. */
-export const NewConcurrency = Type.Object(concurrency, {
-  additionalProperties: false,
-  description: 'Limits how many jobs of the queue with this key run at once',
-});
+export const NewConcurrency = Type.Object(
+  {
+    key: text(bounds.keyLength, 'The concurrency key, such as the ID of a tenant'),
+    limit: Type.Optional(
+      integer(
+        bounds.concurrencyLimit,
+        'How many jobs with this key run at once; required unless there is a `rate`, and then 10,000 by default',
+      ),
+    ),
+    rate: Type.Optional(
+      Type.Object(
+        {
+          ...rateFields,
+          burst: Type.Optional(
+            integer(rateNumber, 'How many can start at once after a pause; `jobs` by default'),
+          ),
+        },
+        { additionalProperties: false, description: 'How many jobs with this key start when' },
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Limits how many jobs of the queue with this key run at once, and how many start when',
+  },
+);
+
+/** Returns the concurrency key of a job as the API shows it. */
+export function concurrencyOf(job: Job): Static<typeof ConcurrencyItem> | null {
+  const { concurrencyKey, concurrencyLimit, concurrencyRate } = job;
+  return concurrencyKey === null || concurrencyLimit === null
+    ? null
+    : { key: concurrencyKey, limit: concurrencyLimit, rate: concurrencyRate };
+}
 
 const unique = {
   key: text(bounds.keyLength, 'The unique key'),

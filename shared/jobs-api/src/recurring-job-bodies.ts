@@ -48,8 +48,10 @@ export class RecurringJobBodies {
       derived !== undefined &&
       isDeepStrictEqual(given, current?.[key]) &&
       isDeepStrictEqual(given, derived[key]);
+    const isSame = rest.name === current?.name && isDeepStrictEqual(rest.args, current.args);
     const options = toRecurringJobOptions(this.#requests, {
       ...rest,
+      ...(isSame && { version: current.version }),
       ...(!isDerived('concurrency', concurrency) && { concurrency }),
       ...(!isDerived('unique', unique) && { unique }),
     });
@@ -75,12 +77,14 @@ export class RecurringJobBodies {
   #keysByDefinition({
     name,
     args,
+    version,
   }: RecurringJob): Pick<NewRecurringJob, 'concurrency' | 'unique'> | undefined {
     try {
       const definition = this.#requests.definitionOf(name);
-      return defineRecurringJob({ id: 'any', definition, args: args as object, every: '1 d' });
+      return defineRecurringJob({ id: 'any', definition, args: args as object, version, every: '1 d' });
     } catch (error) {
-      if (error instanceof ApiError || error instanceof InvalidArgumentsError) return undefined;
+      if (error instanceof ApiError || error instanceof InvalidArgumentsError || error instanceof RangeError)
+        return undefined;
       throw error;
     }
   }

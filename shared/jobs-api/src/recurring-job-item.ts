@@ -116,6 +116,7 @@ const Id = Type.String({
 export const RecurringJobItem = Type.Object({
   id: Id,
   ...described,
+  version: integer(bounds.version, 'The version of the job definition for which its arguments were written'),
   queue: Type.String({ ...Name, description: 'The queue of the jobs that it enqueues' }),
   priority: Priority,
   maxAttempts: MaxAttempts,
@@ -151,6 +152,12 @@ export const NewRecurringJobItem = Type.Object({
   id: Id,
   ...described,
   args: Type.Optional(described.args),
+  version: Type.Optional(
+    integer(
+      bounds.version,
+      'The version of the job definition for which the arguments were written; by default that of the definition, or 1 if the API does not have it',
+    ),
+  ),
   queue: Type.Optional(
     Type.String({
       ...Name,
@@ -199,10 +206,12 @@ export function toRecurringJobOptions(
     every = null,
     anchor = null,
     unique,
+    version,
     ...rest
   } = body;
   return {
     ...rest,
+    ...requests.versionOf({ name, ...(version !== undefined && { version }) }),
     definition: requests.definitionOf(name),
     args,
     cron,

@@ -34,6 +34,7 @@ import { comparedPage, maxCompared, seekPage } from './seek.js';
 type Item = Static<typeof RecurringJobItem>;
 
 const serverSet = [
+  'version',
   'application',
   ...pauseFieldNames,
   'nextDueAt',

@@ -59,7 +59,10 @@ onEachStorage('An operation on a job', (api) => {
     },
   };
 
-  const bodies: Readonly<Record<string, object>> = { reschedule: { runAt: '2100-01-02T00:00:00.000Z' } };
+  const bodies: Readonly<Record<string, object>> = {
+    reschedule: { runAt: '2100-01-02T00:00:00.000Z' },
+    rename: { toName: 'fail' },
+  };
 
   for (const { verb, states } of operations) {
     for (const state of jobStates) {
@@ -76,6 +79,7 @@ onEachStorage('An operation on a job', (api) => {
         if (effect === 'refuses') expect(answer.codes).to.deep.equal([40902]);
         else if (effect === 'leaves') expect(answer.item).to.deep.equal(item);
         // A running job is cancelled later, by its server.
+        else if (states?.to.includes(state) === true) expect(answer.item['state']).to.equal(state);
         else expect(answer.item['state']).to.equal(state === 'processing' ? state : states?.to[0]);
       });
     }

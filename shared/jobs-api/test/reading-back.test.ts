@@ -106,6 +106,7 @@ onEachStorage('Everything that a job is given', (api) => {
     const ids = [...parents, batch].map(({ id }) => id);
     const bodies = valuesOf(NewJobItem as Schema, {
       name: fc.constant('add'),
+      version: fc.constant(1),
       args: fc.record({ a: fc.integer(), b: fc.integer() }),
       queue: fc.constantFrom(...queues),
       'after.parents.[]': fc.constantFrom(...ids),
@@ -137,7 +138,12 @@ onEachStorage('Everything that a job is given', (api) => {
     const { item } = await api.get(`/batches/${made.item.id}`);
     expect(item).to.deep.equal(made.item).and.to.include({ name: 'B', callbackWhen: 'onFailed' });
     const read = (await api.get(`/jobs/${String(item['callbackId'])}`)).item;
-    expect(read).to.deep.include({ ...callback, after: { parents: [item.id], when: 'onFailed' } });
+    const concurrency = { ...callback.concurrency, rate: null };
+    expect(read).to.deep.include({
+      ...callback,
+      concurrency,
+      after: { parents: [item.id], when: 'onFailed' },
+    });
     const without = await api.post('/batches', { jobs: [job] });
     expect(without.item).to.include({ name: null, callbackId: null, callbackWhen: null });
   });
@@ -154,11 +160,12 @@ onEachStorage('Everything that a job is given', (api) => {
 
 onEachStorage('Everything that a recurring job is given in code', (api) => {
   it('can be read over HTTP', async () => {
-    const concurrency = { key: 'reports', limit: 2 };
+    const concurrency = { key: 'reports', limit: 2, rate: { jobs: 5, periodMs: 1_000, burst: 5 } };
     const unique = { key: 'k', periodMs: 1_000, states: ['enqueued'], onConflict: 'reject' } as const;
     const given: Required<Omit<RecurringJobOptions<typeof add>, 'definition'>> = {
       id: api.newName(),
       args: { a: 1, b: 2 },
+      version: 1,
       cron: '30 2 * * *',
       timeZone: 'Europe/Berlin',
       every: null,

@@ -66,7 +66,10 @@ describe('The reason of a call', () => {
     'queues delete': queue,
   };
   /** Fields that a call requires beside the reason. */
-  const fields: Readonly<Record<string, object>> = { reschedule: { runAt: later } };
+  const fields: Readonly<Record<string, object>> = {
+    reschedule: { runAt: later },
+    rename: { toName: 'fail' },
+  };
 
   before(() => api.start());
   after(() => api.stop());

@@ -59,6 +59,7 @@ describe('an action', () => {
     confirmed,
     name: 'Known',
     search: 'state=failed',
+    toName: 'renamed',
   };
   /** Returns the location of a redirect, without the flash message. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
@@ -71,7 +72,7 @@ describe('an action', () => {
     if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
     if (path.startsWith('/set-aside/')) return '1';
-    return /(run|cancel|reschedule|edit)$/.test(path) ? story.scheduledId : story.failedId;
+    return /(run|cancel|reschedule|rename|edit)$/.test(path) ? story.scheduledId : story.failedId;
   };
 
   it('cancels a job and goes back to its page', async () => {
@@ -134,6 +135,13 @@ describe('an action', () => {
         reason: null,
       },
     ]);
+  });
+
+  it('renames a job that has not started, and refuses a name that is none', async () => {
+    const { scheduledId, storage } = site.story;
+    expect((await act(`/jobs/${scheduledId}/rename`, { toName: 'two words' })).status).to.equal(422);
+    await act(`/jobs/${scheduledId}/rename`, { toName: 'other' });
+    expect((await storage.jobs.find(scheduledId))?.name).to.equal('other');
   });
 
   it('reschedules a scheduled job', async () => {

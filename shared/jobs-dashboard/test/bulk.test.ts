@@ -76,7 +76,7 @@ describe('a bulk action', () => {
       [...(await get(path)).matchAll(/name="action" value="(\w+)"/g)].map(([, action]) => action);
     expect(await offered('jobs?state=failed')).to.deep.equal(['retry', 'delete']);
     expect(await offered('jobs?state=processing')).to.deep.equal(['cancel']);
-    expect(await offered('jobs')).to.deep.equal(['retry', 'run', 'reschedule', 'cancel', 'delete']);
+    expect(await offered('jobs')).to.deep.equal(['retry', 'run', 'reschedule', 'rename', 'cancel', 'delete']);
   });
 
   it('is not offered where no row has a suitable state, and nothing can be selected there', async () => {
@@ -157,6 +157,19 @@ describe('a bulk action', () => {
     expect(textOf(await get(path)))
       .to.include('2 jobs retried in ')
       .and.include('Started by local');
+  });
+
+  it('renames to the name that the operator enters on its page', async () => {
+    const { storage, scheduledId } = site.story;
+    const html = await get('bulk/confirm?action=rename&state=scheduled');
+    const fields = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
+    expect((await post('/job-dashboard/bulk-rename', form.toString())).status).to.equal(422);
+    form.set('toName', 'other');
+    expect((await post('/job-dashboard/bulk-rename', form.toString())).status).to.equal(303);
+    while (await storage.bulk.advance());
+    expect((await storage.jobs.find(scheduledId))?.name).to.equal('other');
+    expect(textOf(await get('audit'))).to.include('Started renaming');
   });
 
   it('reschedules to the time that the operator enters on its page', async () => {

@@ -82,6 +82,7 @@ describe('the result of an action', () => {
       '/bulk-retry',
       '/bulk-run',
       '/bulk-reschedule',
+      '/bulk-rename',
       '/bulk-delete',
     ]);
   });

@@ -1,14 +1,13 @@
 -- Up Migration
 
 -- Returns a UUIDv7 (RFC 9562, section 5.7): a random UUIDv4 whose start is overwritten with the time in milliseconds, and whose
--- version is set to 7. The last bit is one: servers check the arguments of jobs with such ids before they run them. Unlike a
--- text in dollar quotes, this form is parsed here, and not in the session that calls the function.
+-- version is set to 7. Unlike a text in dollar quotes, this form is parsed here, and not in the session that calls the function.
 create function new_id() returns uuid language sql parallel safe
 return encode(
-  set_bit(set_bit(set_bit(
+  set_bit(set_bit(
     overlay(uuid_send(gen_random_uuid())
       placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-    52, 1), 53, 1), 120, 1),
+    52, 1), 53, 1),
   'hex')::uuid;
 
 -- Returns the id of a queue. If it does not exist, it is created; if it is retired, its retirement ends. Returns null instead if
@@ -107,11 +106,12 @@ end
 $$;
 
 -- Enqueues a job from SQL in the caller's transaction, for triggers, other languages and psql. Returns the job's id. Servers
--- are notified of the job when the transaction commits, or find it by polling within 200 ms. The arguments are not checked
--- against the job's definition.
+-- are notified of the job when the transaction commits, or find it by polling within 200 ms. The arguments are checked against
+-- the job's definition when an attempt starts.
 --
 -- `unique_key`: if a job of this name in this queue already holds the key, enqueues nothing and returns that job's id.
 -- `concurrency_key`, `concurrency_limit`: at most that many jobs of the queue with this key run at once.
+-- `version`: the version of the job's definition for which the arguments were written.
 create function enqueue(
   name text,
   args jsonb default '{}',
@@ -121,7 +121,8 @@ create function enqueue(
   run_at timestamptz default null,
   unique_key text default null,
   concurrency_key text default null,
-  concurrency_limit integer default null
+  concurrency_limit integer default null,
+  version integer default 1
 ) returns uuid language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   new_id uuid := longshore.new_id();
@@ -157,6 +158,9 @@ begin
   if (enqueue.concurrency_key is null) <> (enqueue.concurrency_limit is null) or enqueue.concurrency_limit not between 1 and 10000 then
     raise invalid_parameter_value using message = 'concurrency_key requires concurrency_limit, which must be from 1 to 10000';
   end if;
+  if enqueue.version is null or enqueue.version not between 1 and 1000000 then
+    raise invalid_parameter_value using message = format('version must be from 1 to 1000000, not %s', enqueue.version);
+  end if;
   number := longshore.queue_number(enqueue.queue);
   if number is null then
     raise program_limit_exceeded using
@@ -179,6 +183,9 @@ begin
   end if;
   if enqueue.unique_key is not null then
     meta := coalesce(meta, '{}') || jsonb_build_object('unique', jsonb_build_object('key', enqueue.unique_key));
+  end if;
+  if enqueue.version > 1 then
+    meta := coalesce(meta, '{}') || jsonb_build_object('version', enqueue.version);
   end if;
   if enqueue.run_at is not null then
     insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)

@@ -48,7 +48,7 @@ describe('A scan for due jobs', () => {
 
   /** Polls once and returns the ids of the queues with a due job. */
   const dueIn = async (scan: DueScan): Promise<number[]> =>
-    (await scan.poll()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
+    (await scan.poll()).queues.filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
 
   const promote = (): Promise<unknown> => database.query(promoteDue, [queueId, jobs, '-infinity']);
 

@@ -15,7 +15,7 @@
 --   src/control/quotas.ts (6 statements)
 --   src/dependencies/batches.sql.ts (10 statements)
 --   src/dependencies/blocking-keys.sql.ts (1 statement)
---   src/dependencies/concurrency-semaphore.ts (3 statements)
+--   src/dependencies/concurrency-keys.sql.ts (10 statements)
 --   src/dependencies/skipped-jobs.ts (2 statements)
 --   src/enqueue/direct-inserts.ts (1 statement)
 --   src/enqueue/replace-jobs.sql.ts (1 statement)
@@ -28,7 +28,7 @@
 --   src/jobs/inserts.sql.ts (7 statements)
 --   src/jobs/job-control.sql.ts (8 statements)
 --   src/jobs/job-documents.ts (6 statements)
---   src/jobs/job-moves.sql.ts (15 statements)
+--   src/jobs/job-moves.sql.ts (19 statements)
 --   src/jobs/job-transitions.sql.ts (1 statement)
 --   src/jobs/outbox.sql.ts (3 statements)
 --   src/jobs/ready-scans.sql.ts (7 statements)
@@ -1213,7 +1213,10 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
   ) as held on true
   order by counted.rank;
 
--- ==== src/dependencies/concurrency-semaphore.ts ====
+-- ==== src/dependencies/concurrency-keys.sql.ts ====
+
+-- longshore-delete-full-key-rates
+delete from longshore.key_rate where queue_id > 0 and full_at < now() and wake_at is null;
 
 -- longshore-lock-keys
 select pg_advisory_xact_lock(key.lock)::text
@@ -1221,6 +1224,20 @@ from (
   select distinct hashtextextended(key, longshore.lock_key('concurrency_key', $1::integer)) as lock
   from unnest($2::text[]) as key order by lock
 ) as key;
+
+-- longshore-read-rated-key
+  select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, extract(epoch from rate.full_at)::float8 * 1000 as full_at_ms,
+    first.rate, first.allowed, taken.jobs as taken, taken.unclaimed
+  from (
+    select meta -> 'concurrencyRate' as rate, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as allowed from longshore.job_blocked
+    where queue_id = $1 and meta ->> 'concurrencyKey' = $2 order by priority, seq limit 1
+  ) as first
+  cross join (
+    select count(*)::integer as jobs, (count(*) filter (where server_id is null))::integer as unclaimed from longshore.job
+    where queue_id = $1 and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = $2
+  ) as taken
+  left join longshore.key_rate as rate on rate.queue_id = $1 and rate.key = $2;
 
 -- longshore-record-keys-with-room
   with recursive wanted as (
@@ -1248,17 +1265,46 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
   where taken.jobs < allowed.jobs
   returning 1;
 
+-- longshore-save-key-rate
+insert into longshore.key_rate (queue_id, key, full_at, wake_at)
+values ($1, $2, to_timestamp($3::float8 / 1000), to_timestamp($4::float8 / 1000))
+on conflict (queue_id, key) do update set full_at = excluded.full_at, wake_at = excluded.wake_at;
+
+-- longshore-select-blocked
+select 1 from longshore.job_blocked where queue_id = $1 and meta ->> 'concurrencyKey' = $2 limit 1;
+
+-- longshore-select-waking
+select distinct queue_id from longshore.key_rate where queue_id > 0 and wake_at <= now() order by queue_id;
+
+-- longshore-unblock-first
+with unblocked as (
+  delete from longshore.job_blocked
+  where queue_id = $1 and id = any (array(
+    select id from longshore.job_blocked where queue_id = $1 and meta ->> 'concurrencyKey' = $2
+    order by priority, seq limit $3::integer
+  ))
+  returning *
+),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from unblocked order by priority, seq
+)
+select count(*)::integer as unblocked from unblocked;
+
 -- longshore-unblock-jobs
-  with admissible as materialized (
-    select candidate.id
+  with head as materialized (
+    select wanted.key, allowed.jobs, allowed.is_rated
     from unnest($2::text[]) as wanted (key)
+    cross join lateral (
+    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs, meta ? 'concurrencyRate' as is_rated from longshore.job_blocked
+    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
+  ),
+  admissible as materialized (
+    select candidate.id
+    from head as wanted
     cross join lateral (
     select count(*) as jobs from longshore.job
     where queue_id = $1 and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
-    cross join lateral (
-    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
-    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
     cross join lateral (
       select id, bool_and(place <= own_limit) over (order by place) as fits
       from (
@@ -1266,10 +1312,10 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
         from (
     select id, priority, seq, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
 then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as own_limit from longshore.job_blocked
-    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit greatest(0, allowed.jobs - taken.jobs)) as next
+    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit greatest(0, wanted.jobs - taken.jobs)) as next
       ) as next
     ) as candidate
-    where candidate.fits
+    where candidate.fits and not wanted.is_rated
   ),
   unblocked as (
     delete from longshore.job_blocked using admissible
@@ -1279,7 +1325,14 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
   ready as (
     insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from unblocked order by priority, seq
   )
-  select count(*)::integer as unblocked from unblocked;
+  select count(*)::integer as unblocked, array(select key from head where is_rated order by key) as rated from unblocked;
+
+-- longshore-wake-keys
+with woken as (
+  update longshore.key_rate set wake_at = null where queue_id = $1 and wake_at <= now() returning queue_id, key
+)
+insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+select queue_id, '00000000-0000-0000-0000-000000000000', 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', key) from woken;
 
 -- ==== src/dependencies/skipped-jobs.ts ====
 
@@ -2599,6 +2652,54 @@ counted as (
 )
 select id, true as changed from removed;
 
+-- longshore-move-rename-awaiting
+with picked as materialized (
+  select queue_id, id from longshore.job_awaiting as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  update longshore.job_awaiting as job set name = $3::text from picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.queue_id, job.id
+)
+select id, true as changed from removed;
+
+-- longshore-move-rename-blocked
+with picked as materialized (
+  select queue_id, id from longshore.job_blocked as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  update longshore.job_blocked as job set name = $3::text from picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.queue_id, job.id
+)
+select id, true as changed from removed;
+
+-- longshore-move-rename-ready
+with picked as materialized (
+  select queue_id, id from longshore.job as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) and job.server_id is null order by queue_id, id
+),
+removed as (
+  update longshore.job as job set name = $3::text from picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer and job.server_id is null
+  returning job.queue_id, job.id, job.priority, job.seq
+),
+gap as (
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from removed group by queue_id, priority
+)
+select id, true as changed from removed;
+
+-- longshore-move-rename-scheduled
+with picked as materialized (
+  select queue_id, id from longshore.job_scheduled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  update longshore.job_scheduled as job set name = $3::text from picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.queue_id, job.id
+)
+select id, true as changed from removed;
+
 -- longshore-move-reschedule-scheduled
 with picked as materialized (
   select queue_id, id from longshore.job_scheduled as job
@@ -3133,7 +3234,10 @@ with ended as materialized (
   where pg_visible_in_snapshot(id, pg_current_snapshot())
 )
 select pg_current_snapshot()::text as snapshot, now()::text as at,
-  case when $6::boolean then pg_current_xact_id()::text end as mark, next.*
+  case when $6::boolean then pg_current_xact_id()::text end as mark, (
+  select extract(epoch from least(min(wake_at), now() + interval '1 day') - now())::float8 * 1000 from longshore.key_rate
+  where wake_at is not null
+) as keys_due_in, next.*
 from (values (1)) as one left join (
   select queue.id, first.run_at,
     extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
@@ -4051,26 +4155,26 @@ where id = $1 and state = 'running';
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues, reason, run_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12, $13, $14)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues, reason, run_at, to_name)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12, $13, $14, $15)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error;
 
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-newest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error from longshore.bulk_operation
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2;
 
@@ -4082,7 +4186,7 @@ order by job_id desc limit $3;
 -- longshore-select-oldest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error from longshore.bulk_operation
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2;
 
@@ -4094,13 +4198,13 @@ order by job_id limit $3;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id limit $1;
 
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- ==== src/records/deployments.ts ====
@@ -4232,8 +4336,8 @@ delete from longshore.missed_run where until_at < now() - $1 * interval '1 day';
 delete from longshore.recurring_job where id = any($1::text[]) returning id;
 
 -- longshore-insert-recurring-job
-insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready, application, next_due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+insert into longshore.recurring_job (id, name, args, version, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, concurrency_rate, uniqueness, max_ready, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
 on conflict (id) do nothing
 returning *;
 
@@ -4336,10 +4440,10 @@ select * from longshore.recurring_job where ($1::text[] is null or name = any($1
 order by id collate "und-x-icu" desc limit $5 offset $6;
 
 -- longshore-upsert-recurring-job
-insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready, application, next_due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-on conflict (id) do update set (name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready, updated_at, next_due_at) = (
-  select excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.timeout_ms, excluded.cron, excluded.time_zone, excluded.every, excluded.anchor, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.uniqueness, excluded.max_ready, now(),
+insert into longshore.recurring_job as old (id, name, args, version, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, concurrency_rate, uniqueness, max_ready, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
+on conflict (id) do update set (name, args, version, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, concurrency_rate, uniqueness, max_ready, updated_at, next_due_at) = (
+  select excluded.name, excluded.args, excluded.version, excluded.queue, excluded.priority, excluded.max_attempts, excluded.timeout_ms, excluded.cron, excluded.time_zone, excluded.every, excluded.anchor, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.concurrency_rate, excluded.uniqueness, excluded.max_ready, now(),
     case
       when old.paused_at is not null or (old.cron, old.time_zone, old.every, old.anchor)
         is not distinct from (excluded.cron, excluded.time_zone, excluded.every, excluded.anchor) then old.next_due_at
@@ -4347,7 +4451,7 @@ on conflict (id) do update set (name, args, queue, priority, max_attempts, timeo
     end
 )
 where old.application is not distinct from excluded.application
-  and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.timeout_ms, old.cron, old.time_zone, old.every, old.anchor, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit, old.uniqueness, old.max_ready) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.timeout_ms, excluded.cron, excluded.time_zone, excluded.every, excluded.anchor, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.uniqueness, excluded.max_ready)
+  and (old.name, old.args, old.version, old.queue, old.priority, old.max_attempts, old.timeout_ms, old.cron, old.time_zone, old.every, old.anchor, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit, old.concurrency_rate, old.uniqueness, old.max_ready) is distinct from (excluded.name, excluded.args, excluded.version, excluded.queue, excluded.priority, excluded.max_attempts, excluded.timeout_ms, excluded.cron, excluded.time_zone, excluded.every, excluded.anchor, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.concurrency_rate, excluded.uniqueness, excluded.max_ready)
 returning *;
 
 -- ==== src/servers/servers.sql.ts ====

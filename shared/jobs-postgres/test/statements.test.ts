@@ -61,14 +61,14 @@ describe('The static statements', () => {
       select-latest-failed-of select-name-timings select-reports select-reports-of-job select-stalled-leases
       select-transitions select-waiting-names sweep-unique take-outbox-entries`,
     'the jobs or batches that an array parameter names': `find-job-results find-jobs lock-editable-job lock-parent-batches
-      move-cancel-ready move-retry-cancelled move-retry-failed move-retry-ignoring-dependencies-cancelled
+      move-cancel-ready move-rename-ready move-retry-cancelled move-retry-failed move-retry-ignoring-dependencies-cancelled
       move-retry-ignoring-dependencies-failed select-documents`,
     'the jobs that one server runs: its concurrency': 'select-claims',
     'the roles of set-aside items, or the items of one role: 1,000': 'count-aside select-excluded-keys',
     'the servers, or the sessions of the database, which are fewer than its connections': `declare-servers-dead
       end-transactions select-servers`,
     'the states of jobs: seven': 'select-holding select-totals',
-    'the queues, which DATABASE_MAX_QUEUES limits': `resume-type resume-type-when-due select-counts select-queues
+    'the queues, which DATABASE_MAX_QUEUES limits': `select-waking resume-type resume-type-when-due select-counts select-queues
       select-throughput-by-queue`,
     'the days of the retention': 'select-expired select-indexed-days select-missing-days',
     'the buckets of a period that the product chooses': 'select-measured select-throughput',

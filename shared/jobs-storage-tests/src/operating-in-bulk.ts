@@ -39,6 +39,7 @@ export function operatingInBulk(fixture: Fixture): void {
     retry: { failed: 'enqueued', cancelled: 'enqueued' },
     run: { scheduled: 'enqueued', awaiting: 'enqueued' },
     reschedule: { scheduled: 'scheduled' },
+    rename: { enqueued: 'enqueued', scheduled: 'scheduled', awaiting: 'awaiting' },
     delete: { done: undefined, failed: undefined, cancelled: undefined },
   } as const;
 
@@ -46,6 +47,7 @@ export function operatingInBulk(fixture: Fixture): void {
     action: action as keyof typeof effects,
     filter,
     ...(action === 'reschedule' && { runAt: new Date('2900-01-01T00:00:00Z') }),
+    ...(action === 'rename' && { toName: 'renamed' }),
   });
 
   for (const [action, effect] of Object.entries(effects)) {

@@ -30,10 +30,15 @@ export function readingBack(fixture: Fixture): void {
     priority: [{ given: -7, shown: { priority: -7 } }],
     maxAttempts: [{ given: 3, shown: { maxAttempts: 3 } }],
     timeoutMs: [{ given: 1_234, shown: { timeoutMs: 1_234 } }],
+    version: [{ given: 1, shown: { version: 1 } }],
     traceparent: [{ given: traceparent, shown: { traceparent, traceId: 'a'.repeat(32) } }],
     tags: [{ given: ['a', 'b'], shown: { tags: ['a', 'b'] } }],
     concurrency: [
       { given: { key: 'tenant', limit: 4 }, shown: { concurrencyKey: 'tenant', concurrencyLimit: 4 } },
+      {
+        given: { key: 'tenant', rate: { jobs: 2, periodMs: 5 } },
+        shown: { concurrencyLimit: 10_000, concurrencyRate: { jobs: 2, periodMs: 5, burst: 2 } },
+      },
     ],
     unique: [
       {

@@ -16,6 +16,7 @@ type Call = (...given: unknown[]) => unknown;
 /** Valid arguments of documented calls, for the parameters before the one with an odd value. */
 const valid: Readonly<Record<string, unknown>> = {
   runAt: new Date('2040-01-01T00:00:00Z'),
+  toName: 'new',
   limits: { concurrencyLimit: 1 },
   request: { action: 'run', filter: { name: ['nothing'] }, delayMs: hourMs },
 };
@@ -47,6 +48,7 @@ const complete: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     requestedBy: 'a',
     reason: 'a',
     runAt: null,
+    toName: null,
     confirmed: undefined,
     dependents: false,
     visibleQueues: null,
@@ -149,6 +151,7 @@ const completeOptions: Readonly<Record<keyof EnqueueOptions, unknown>> = {
   priority: 1,
   maxAttempts: 1,
   timeoutMs: 1,
+  version: 1,
   traceparent: undefined,
   tags: [],
   concurrency: null,
@@ -168,6 +171,7 @@ function nightly(definition: JobDefinition): Readonly<Record<keyof RecurringJobO
     id: 'nightly',
     definition,
     args: {},
+    version: 1,
     cron: '@yearly',
     timeZone: 'UTC',
     every: null,

@@ -248,7 +248,8 @@ const operateInBulk =
     if (ids.length === 0) return;
     const filter = { id: ids, ...(action === 'delete' && { state: [state] }) };
     const time = action === 'reschedule' ? { runAt: new Date(0) } : {};
-    const { id } = await bulk.carryOut({ action, filter, dependents, ...time });
+    const toName = action === 'rename' ? { toName: 'renamed' } : {};
+    const { id } = await bulk.carryOut({ action, filter, dependents, ...time, ...toName });
     for (const changed of await storage.bulk.listChanged(id, { limit: 1_000 })) {
       if (action === 'cancel') chronicle.cancelled(changed);
       else if (action === 'retry') chronicle.retried(changed);

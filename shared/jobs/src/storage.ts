@@ -64,7 +64,14 @@ export {
   type StoredQueueInCode,
   toQueueInCode,
 } from './job/queue-in-code.js';
-export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
+export { admissible, afterAdmission } from './job/key-rate.js';
+export {
+  checkQueueLimits,
+  maxTokens,
+  type QueueLimits,
+  type RateLimit,
+  readRate,
+} from './job/queue-limits.js';
 export {
   conflictPolicies,
   type JobUniqueness,
@@ -99,7 +106,7 @@ export {
 } from './job/bounds.js';
 export type { Clock } from './job/clock.js';
 export type { Concurrency } from './job/concurrency.js';
-export { checkDefinition, checkName } from './job/definition.js';
+export { byJobName, checkDefinition, checkName, namesOf } from './job/definition.js';
 export { durationBuckets, DurationHistogram } from './job/duration-histogram.js';
 export { type ArgumentProblem, ClaimLostError, KeyHolderHiddenError, ServerLostError } from './job/errors.js';
 export {

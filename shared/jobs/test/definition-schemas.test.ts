@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import Type from 'typebox';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { defineJob, InvalidArgumentsError, JobClient, MemoryStorage } from '../src/index.js';
+import { defineJob, InvalidArgumentsError, JobClient, type JsonValue, MemoryStorage } from '../src/index.js';
 
 describe('The schema of a job definition', () => {
   const definitions = {
@@ -57,7 +57,7 @@ describe('The schema of a job definition', () => {
       expect(await misuse().catch((error: unknown) => error)).to.be.instanceOf(InvalidArgumentsError);
   });
 
-  it('stores its output for the arguments', async () => {
+  it('computes keys from its output, and stores the arguments as they were given', async () => {
     const page = defineJob({
       name: 'page',
       args: z.object({ limit: z.number().default(20), day: z.string().transform((day) => day.slice(0, 10)) }),
@@ -66,8 +66,33 @@ describe('The schema of a job definition', () => {
     const storage = new MemoryStorage();
     const client = new JobClient(storage);
     const { id } = await client.enqueue(page, { day: '2026-11-22T10:00:00Z' });
-    expect((await client.find(page, id))?.args).to.deep.equal({ limit: 20, day: '2026-11-22' });
+    expect((await client.find(page, id))?.args).to.deep.equal({ day: '2026-11-22T10:00:00Z' });
     expect((await client.enqueue(page, { limit: 20, day: '2026-11-22' })).id).to.equal(id);
+  });
+
+  it('has an output for the handler, which need not be JSON', () => {
+    const report = defineJob({
+      name: 'report',
+      args: z.object({ limit: z.number().default(20), day: z.string().transform((day) => new Date(day)) }),
+    });
+    const { text } = report.check({ day: '2026-11-22' });
+    expect(text).to.equal('{"day":"2026-11-22"}');
+    expect(report.read(JSON.parse(text) as JsonValue, 1)).to.deep.equal({
+      limit: 20,
+      day: new Date('2026-11-22'),
+    });
+  });
+
+  it('fills in the defaults of a JSON Schema, without changing what was given', () => {
+    const args = Type.Object({ to: Type.String(), copies: Type.Integer({ default: 1 }) });
+    const print = defineJob({ name: 'print', args });
+    const given = { to: 'Delft' };
+    expect(print.read(given, 1)).to.deep.equal({ to: 'Delft', copies: 1 });
+    expect(print.check(given as never)).to.deep.equal({
+      value: { to: 'Delft', copies: 1 },
+      text: '{"to":"Delft"}',
+    });
+    expect(given).to.deep.equal({ to: 'Delft' });
   });
 
   it('is checked when the job is defined', () => {

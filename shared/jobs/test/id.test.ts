@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { isUncheckedId, uncheckedIdOf } from '../src/job/id.js';
 import { firstIdOf, isId, newId } from '../src/storage.js';
 
 const made = Array.from({ length: 50_000 }, () => newId());
@@ -59,22 +58,14 @@ describe('An id', () => {
     expect(new Set(ids).size).to.equal(ids.length);
   });
 
-  it('ends with a bit that states whether the job’s arguments were checked', () => {
-    expect(made.filter(isUncheckedId)).to.deep.equal([]);
-    const unchecked = made.map(uncheckedIdOf);
-    expect(unchecked.every(isUncheckedId)).to.equal(true);
-    expect(unchecked.map((id) => id.slice(0, -1))).to.deep.equal(made.map((id) => id.slice(0, -1)));
-    expect(new Set(unchecked).size).to.equal(made.length);
-  });
-
-  it('has 61 random bits besides the counter', () => {
+  it('has 62 random bits besides the counter', () => {
     const columns = Array.from({ length: 64 }, () => 0);
     const tails = made.map((id) => BigInt(`0x${id.slice(19).replaceAll('-', '')}`));
     for (const tail of tails)
       for (let bit = 0; bit < 64; bit++)
         if (((tail >> BigInt(bit)) & 1n) === 1n) columns[bit] = (columns[bit] ?? 0) + 1;
     const random = columns.filter((ones) => ones > 0.45 * made.length && ones < 0.55 * made.length);
-    expect(random).to.have.length(61);
+    expect(random).to.have.length(62);
     expect(new Set(tails).size).to.equal(made.length);
   });
 });

@@ -38,6 +38,18 @@ describe('A job definition', () => {
     });
   }
 
+  it('refuses arguments of a version that it does not have', () => {
+    const second = defineJob({ name: 'second', version: 2 });
+    expect(() => second.read({}, 3)).to.throw(RangeError, 'are of version 3 of the job "second"');
+    expect(() => second.check({}, 3)).to.throw(RangeError, 'deploy the newer definition');
+  });
+
+  it('must not upgrade asynchronously', () => {
+    const upgrade = (async () => ({})) as never;
+    const second = defineJob({ name: 'second', version: 2, upgrade });
+    expect(() => second.read({}, 1)).to.throw(TypeError, 'not a promise');
+  });
+
   it('accepts any object if it has no schema', () => {
     expect(defineJob({ name: 'any' }).check({ whatever: 1 }).text).to.equal('{"whatever":1}');
   });
@@ -48,6 +60,9 @@ describe('A job definition', () => {
     ['a queue with a slash', { name: 'a', queue: 'x/y' }, 'is not a valid name for a queue'],
     ['a fractional priority', { name: 'a', priority: 0.5 }, 'A priority must be an integer'],
     ['a priority beyond 100', { name: 'a', priority: 101 }, 'A priority must be an integer'],
+    ['a version of 0', { name: 'a', version: 0 }, 'version of the job "a" must be an integer from 1'],
+    ['an alias with a space', { name: 'a', aliases: ['b c'] }, 'is not a valid name for a job'],
+    ['its name as an alias', { name: 'a', aliases: ['b', 'a'] }, 'contain "a", which is already a name'],
     ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts must be an integer'],
   ];
   for (const [what, options, message] of outOfBounds) {

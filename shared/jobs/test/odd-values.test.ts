@@ -25,6 +25,9 @@ const ended = '00000000-0000-7000-8000-000000000000';
 const definition: Readonly<Record<keyof jobs.JobDefinitionOptions<never>, unknown>> = {
   name: 'report',
   args: undefined,
+  version: 1,
+  upgrade: undefined,
+  aliases: [],
   result: undefined,
   queue: 'default',
   priority: 0,

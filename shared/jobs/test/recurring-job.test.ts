@@ -34,6 +34,7 @@ describe('A recurring job', () => {
       tags: [],
       concurrency: null,
       unique: null,
+      version: 1,
     });
   });
 

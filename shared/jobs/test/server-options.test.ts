@@ -19,6 +19,11 @@ describe('A job server', () => {
       { handlers: [handler, handler] },
       'There are two handlers for the job "work"',
     ],
+    [
+      'a handler whose alias is the name of another',
+      { handlers: [handler, handleJob(defineJob({ name: 'other', aliases: ['work'] }), () => null)] },
+      'There are two handlers for the job "work", counting aliases',
+    ],
   ];
   for (const [what, options, message] of refused) {
     it(`rejects ${what}`, () => {

@@ -9,6 +9,7 @@ import {
   type QueuesInCode,
   type RunMiddleware,
 } from '@longshore/jobs';
+import { namesOf } from '@longshore/jobs/storage';
 import type { Database } from '@longshore/resources';
 import type { Logger } from 'pino';
 import Type from 'typebox';
@@ -118,9 +119,9 @@ function assembled(
   const { name, recurring = [], queueSettings = {}, tables, serverMiddleware = [] } = application;
   const own = application.createHandlers(services);
   const handlers = hasTestJob ? [...own, testJobHandler(services.directory)] : own;
-  const names = own.map(({ definition }) => definition.name);
+  const names = own.flatMap(({ definition }) => namesOf(definition));
   const orphaned = recurring.filter(
-    (job) => !handlers.some(({ definition }) => definition.name === job.name),
+    (job) => !handlers.some(({ definition }) => namesOf(definition).includes(job.name)),
   );
   throwIfAny([
     ...repeated(names).map((job) => `two handlers are for the job "${job}"`),

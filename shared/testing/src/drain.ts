@@ -4,6 +4,7 @@ import {
   checkStorage,
   isHandlerList,
   isInteger,
+  namesOf,
   type OptionNames,
 } from '@longshore/jobs/storage';
 import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
@@ -51,7 +52,7 @@ export async function drain(
   if (isServer(target)) return observed(target, () => drained(target, {}, timeoutMs));
   checkStorage('drain', target, ['jobs', 'queues', 'claims', 'maintenance']);
   const storage = target;
-  const name = handlers.map(({ definition }) => definition.name);
+  const name = handlers.flatMap(({ definition }) => namesOf(definition));
   if (name.length === 0)
     throw new TypeError(
       'drain needs the handlers of the jobs to run: drain(storage, { handlers: [sendReceipt] })',

@@ -9,14 +9,15 @@ import {
   isDate,
   isOptions,
   isText,
+  namesOf,
   type OptionNames,
   shown,
 } from '@longshore/jobs/storage';
 
 /** Selects jobs that are awaiting, scheduled or enqueued. An omitted member matches any job. */
-export interface EnqueuedFilter<Args> {
-  /** Arguments that a job must have. Other arguments can have any value. */
-  readonly args?: Partial<Args>;
+export interface EnqueuedFilter<Input> {
+  /** Arguments that a job must have been enqueued with. Other arguments can have any value. */
+  readonly args?: Partial<Input>;
   readonly queue?: string;
   readonly tag?: string;
   /** When a scheduled job is due. */
@@ -49,20 +50,20 @@ const limit = 10_000;
 export async function enqueuedJobs<Args, Result, Input>(
   storage: Jobs,
   definition: JobDefinition<Args, Result, Input>,
-  wanted: EnqueuedFilter<NoInfer<Args>> = {},
-): Promise<Job<Args, Result>[]> {
+  wanted: EnqueuedFilter<NoInfer<Input>> = {},
+): Promise<Job<Input, Result>[]> {
   checkStorage('enqueuedJobs', storage, ['jobs']);
   checkDefinition('enqueuedJobs', definition);
   // An unknown member would match every job, and a test would pass that should fail.
   checkOptions('The filter of enqueuedJobs', wanted, filterOptions);
   const { args = {}, queue, tag, runAt } = wanted;
   const filter = {
-    name: [definition.name],
+    name: [...namesOf(definition)],
     state: waiting,
     ...(queue !== undefined && { queue: [queue] }),
     ...(tag !== undefined && { tag: [tag] }),
   };
-  const found = (await storage.jobs.list({ filter, order: 'oldest', limit })) as Job<Args, Result>[];
+  const found = (await storage.jobs.list({ filter, order: 'oldest', limit })) as Job<Input, Result>[];
   return found.filter(
     (job) => matches(job.args, args) && (runAt === undefined || job.runAt?.getTime() === runAt.getTime()),
   );
@@ -76,8 +77,8 @@ export async function enqueuedJobs<Args, Result, Input>(
 export async function assertEnqueued<Args, Result, Input>(
   storage: Jobs,
   definition: JobDefinition<Args, Result, Input>,
-  filter: EnqueuedFilter<NoInfer<Args>> = {},
-): Promise<Job<Args, Result>> {
+  filter: EnqueuedFilter<NoInfer<Input>> = {},
+): Promise<Job<Input, Result>> {
   const [job] = await enqueuedJobs(storage, definition, filter);
   if (job !== undefined) return job;
   const others = await storage.jobs.list({ filter: { state: waiting }, order: 'oldest', limit: 20 });
@@ -101,7 +102,7 @@ export async function assertEnqueued<Args, Result, Input>(
 export async function refuteEnqueued<Args, Result, Input>(
   storage: Jobs,
   definition: JobDefinition<Args, Result, Input>,
-  filter: EnqueuedFilter<NoInfer<Args>> = {},
+  filter: EnqueuedFilter<NoInfer<Input>> = {},
 ): Promise<void> {
   const [job] = await enqueuedJobs(storage, definition, filter);
   if (job === undefined) return;

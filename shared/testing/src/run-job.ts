@@ -3,6 +3,7 @@ import {
   JobClient,
   type JobContext,
   type JobHandler,
+  type JsonValue,
   MemoryStorage,
   type RunJob,
   type RunningJob,
@@ -100,7 +101,7 @@ export async function runJob<Args, Result, Input>(
   } = options;
   // Converts the arguments to JSON and back, as storing them would.
   const { text } = definition.check(input ?? ({} as Input));
-  const args: unknown = JSON.parse(text);
+  const args = definition.read(JSON.parse(text) as JsonValue, definition.version);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;
   const storage = new MemoryStorage();

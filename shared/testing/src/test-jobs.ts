@@ -58,8 +58,8 @@ export class TestJobs {
   /** Returns the jobs of a definition that are awaiting, scheduled or enqueued; see {@link enqueuedJobs}. */
   enqueued<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
-    filter?: EnqueuedFilter<NoInfer<Args>>,
-  ): Promise<Job<Args, Result>[]> {
+    filter?: EnqueuedFilter<NoInfer<Input>>,
+  ): Promise<Job<Input, Result>[]> {
     return enqueuedJobs(this.storage, definition, filter);
   }
 
@@ -70,8 +70,8 @@ export class TestJobs {
    */
   assertEnqueued<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
-    filter?: EnqueuedFilter<NoInfer<Args>>,
-  ): Promise<Job<Args, Result>> {
+    filter?: EnqueuedFilter<NoInfer<Input>>,
+  ): Promise<Job<Input, Result>> {
     return assertEnqueued(this.storage, definition, filter);
   }
 
@@ -82,7 +82,7 @@ export class TestJobs {
    */
   refuteEnqueued<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
-    filter?: EnqueuedFilter<NoInfer<Args>>,
+    filter?: EnqueuedFilter<NoInfer<Input>>,
   ): Promise<void> {
     return refuteEnqueued(this.storage, definition, filter);
   }

@@ -20,6 +20,7 @@ import {
   bounds,
   type BulkAction,
   type BulkOperation,
+  isName,
   maxTokens,
   savedSearchBounds,
 } from '@longshore/jobs/storage';
@@ -57,6 +58,7 @@ export const actions: readonly Action[] = [
     fields: (request) => ({ runAt: newTime(request).toISOString() }),
     next: (id) => `jobs/${id}`,
   }),
+  action(jobOperations.rename, { fields: newName, next: (id) => `jobs/${id}` }),
   action(jobOperations.edit, {
     target: (request) => editOfOne(request.target, editedValues(request)),
     fields: editedValues,
@@ -74,6 +76,7 @@ export const actions: readonly Action[] = [
   onMany('retry', jobSetOperations.retry, ({ form }) => ({ dependents: form.get('dependents') === 'on' })),
   onMany('run', jobSetOperations.run, () => ({})),
   onMany('reschedule', jobSetOperations.reschedule, (request) => ({ runAt: newTime(request).toISOString() })),
+  onMany('rename', jobSetOperations.rename, newName),
   onMany('delete', jobSetOperations.delete, () => ({ delayMs: undoMs })),
   action(bulkOperations.stop, { next: (id) => `bulk/${id}` }),
   action(queueOperations.create, {
@@ -179,6 +182,15 @@ function newTime({ form, nowMs }: ActionRequest): Date {
     );
   }
   return at;
+}
+
+function newName({ form }: ActionRequest): { toName: string } {
+  const toName = textField(form, 'toName');
+  if (isName(toName)) return { toName };
+  throw invalidField(
+    'The new name',
+    '1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit',
+  );
 }
 
 function pauseEnd({ form, nowMs }: ActionRequest): { until?: string } {

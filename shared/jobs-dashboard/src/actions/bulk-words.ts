@@ -56,6 +56,15 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     done: 'rescheduled',
     effect: 'They become ready at the time that you enter, instead of their own.',
   },
+  rename: {
+    title: 'Bulk rename',
+    doing: 'Renaming',
+    verb: 'Rename',
+    confirmAll: 'Rename all matching jobs',
+    ofJobs: (jobs) => `Rename ${jobs}`,
+    done: 'renamed',
+    effect: 'They become jobs of the type that you enter, and its handler runs them with their arguments.',
+  },
   delete: {
     title: 'Bulk delete',
     doing: 'Deleting',

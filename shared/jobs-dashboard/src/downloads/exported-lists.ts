@@ -59,6 +59,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'tags',
       'concurrency',
       'unique',
+      'version',
       'args',
       'application',
       'createdAt',

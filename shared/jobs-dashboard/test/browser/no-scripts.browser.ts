@@ -17,10 +17,13 @@ interface Offer {
  */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
-  const job = ['cancel', 'run', 'reschedule', 'edit'].includes(verb) ? story.scheduledId : story.failedId;
+  const job = ['cancel', 'run', 'reschedule', 'rename', 'edit'].includes(verb)
+    ? story.scheduledId
+    : story.failedId;
   const states: Readonly<Record<string, string>> = { cancel: 'enqueued', retry: 'failed', delete: 'done' };
   const values: Readonly<Record<string, Offer['fill']>> = {
     reschedule: { at: '2026-03-02T08:00' },
+    rename: { toName: 'other' },
     edit: { maxAttempts: '7' },
   };
   const fill = values[verb] ?? {};

@@ -108,7 +108,7 @@ export function bulkChunk(request: ChunkRequest): Query {
 
 /** Returns the CTE `picked`, which selects the next jobs of an operation, and the query parameters. */
 function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
-  const { place, filter, queueIds, asOf, firstId, after, to, limit } = request;
+  const { action, details, place, filter, queueIds, asOf, firstId, after, to, limit } = request;
   const { finished } = placeTables[place];
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
@@ -125,6 +125,8 @@ function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } 
     ...(firstId === undefined ? [] : [`id >= ${bind(firstId)}::uuid`]),
     ...(queueIds === undefined ? [] : [`queue_id = any(${bind(queueIds)}::integer[])`]),
     ...(place === 'running' ? [notYetRequested] : []),
+    // A renamed job can get to a later place before the operation gets there.
+    ...(action === 'rename' ? [`name <> ${bind(details.toName)}::text`] : []),
     ...conditions.chosen,
     ...conditions.ids,
     ...conditions.rows,

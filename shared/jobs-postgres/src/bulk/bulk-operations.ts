@@ -159,9 +159,15 @@ export class PostgresBulkOperations implements BulkOperations {
    *
    * @throws {StorageUnavailableError} if the database is unavailable; the operation then stays as it is
    */
-  async #advance({ id, action, filter: json, run_at: runAt }: sql.BulkRow): Promise<boolean> {
+  async #advance({
+    id,
+    action,
+    filter: json,
+    run_at: runAt,
+    to_name: toName,
+  }: sql.BulkRow): Promise<boolean> {
     try {
-      const request = { action, filter: sql.readFilterStrictly(json), runAt };
+      const request = { action, filter: sql.readFilterStrictly(json), runAt, toName };
       checkBulkRequest(request); // the stored request might be invalid
       const counts = selectionOf(request) === null ? noJobs : await this.#reader.counts();
       const scope = { request, queueIds: await this.#reader.queueIds(request.filter), counts, limit: chunk };
@@ -296,7 +302,7 @@ async function stepFrom(
     place,
     // For jobs selected by id, searches only the queues that have jobs in this state.
     queueIds: selected ? queuesWith(counts, place, queueIds) : queueIds,
-    details: { reason: row.reason, runAt: row.run_at },
+    details: { reason: row.reason, runAt: row.run_at, toName: row.to_name },
     operationId: row.id,
     asOf: row.as_of,
     firstId: isFinished(state) ? row.first_ids[state] : undefined,

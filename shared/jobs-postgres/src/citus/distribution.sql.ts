@@ -18,6 +18,7 @@ const distributedTables = [
   'job_cancellation',
   'job_key',
   'queue_bucket',
+  'key_rate',
   'throughput',
   'outbox',
   'queue_node',

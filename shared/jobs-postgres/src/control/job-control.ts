@@ -1,5 +1,6 @@
 import type { Job, JobState } from '@longshore/jobs';
 import {
+  checkName,
   checkTime,
   type Claim,
   type ActionOptions,
@@ -122,6 +123,11 @@ export class PostgresControl implements JobControl {
     return this.#notified(options, ['due'], () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
+  async rename(id: string, toName: string, options?: JobControlOptions): Promise<ControlResult> {
+    checkName('job', toName);
+    return this.#enqueued(options, () => this.#control(id, { action: 'rename' }, options, { toName }));
+  }
+
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
     return this.#control(id, { action: 'delete' }, options);
   }
@@ -187,7 +193,7 @@ export class PostgresControl implements JobControl {
       if (row === undefined) return ended({ outcome: 'unknown' });
       const job = toJob(row, await queues.nameOf(row.queue_id));
       check?.(job);
-      const effect = effectOf(action, row.state);
+      const effect = effectOn(row, action, details);
       if (effect === 'unchanged') return ended({ outcome: 'ok', job, changed: false, restored: 0 });
       if (effect === 'illegal') return ended({ outcome: 'illegal', job });
       const places = placesOf[move].filter((place) => placeTables[place].state === row.state);
@@ -232,6 +238,12 @@ export class PostgresControl implements JobControl {
 
 /** Starts an action. */
 type Control = () => Promise<ControlResult>;
+
+/** Returns what an action does to a job: nothing if it has the new name already. */
+function effectOn(row: JobRow, action: BulkAction, { toName }: MoveDetails): ReturnType<typeof effectOf> {
+  const effect = effectOf(action, row.state);
+  return effect === 'change' && action === 'rename' && row.name === toName ? 'unchanged' : effect;
+}
 
 /** Moves the job from the first of these places in which it is found. */
 async function firstMove(

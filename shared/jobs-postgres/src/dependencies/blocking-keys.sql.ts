@@ -1,5 +1,5 @@
 import { prepared } from '../connection/statement.js';
-import { limitOf } from './concurrency-semaphore.js';
+import { limitOf } from './concurrency-keys.sql.js';
 
 /** Maximum number of keys to list. */
 export const maxKeys = 200;

@@ -12,13 +12,15 @@ import { becomeReady } from './become-ready.sql.js';
 import { transitionRecorded } from './job-transitions.sql.js';
 import { awaitingCancelled, dependenciesResolved } from './awaiting-jobs.sql.js';
 import { outboxEntries } from './outbox.sql.js';
+import { gapCte } from './ready-scans.sql.js';
 import { dueFrom } from '../connection/database.sql.js';
 
 /**
  * How operators' actions move jobs: the same for one job, the members of a batch and all jobs that match a filter. A move
  * begins with a CTE named `picked`, which selects jobs of one {@link Place}.
  */
-export type Move = 'cancel' | 'retry' | 'retryIgnoringDependencies' | 'run' | 'reschedule' | 'delete';
+export type Move =
+  'cancel' | 'retry' | 'retryIgnoringDependencies' | 'run' | 'reschedule' | 'rename' | 'delete';
 
 /** The tables and parts of tables in which jobs are. `running` jobs are those that a server has claimed. */
 export const places = [
@@ -60,6 +62,7 @@ export const placesOf: Readonly<Record<Move, readonly Place[]>> = {
   retryIgnoringDependencies: placesWith('retry'),
   run: placesWith('run'),
   reschedule: placesWith('reschedule'),
+  rename: placesWith('rename'),
   delete: placesWith('delete'),
 };
 
@@ -90,11 +93,18 @@ export interface MoveDetails {
   readonly reason?: string | null | undefined;
   /** When rescheduled jobs become ready. */
   readonly runAt?: Date | null | undefined;
+  /** The new name of renamed jobs. */
+  readonly toName?: string | null | undefined;
 }
 
 /** Returns the value of the details that a move from this place needs; nothing if it needs none. */
-export function detailsOf(move: Move, place: Place, { reason, runAt = null }: MoveDetails): unknown[] {
+export function detailsOf(
+  move: Move,
+  place: Place,
+  { reason, runAt = null, toName = null }: MoveDetails,
+): unknown[] {
   if (move === 'reschedule') return [runAt?.toISOString() ?? null];
+  if (move === 'rename') return [toName];
   return place === 'running' ? [storableReason(reason)] : [];
 }
 
@@ -107,11 +117,12 @@ export function detailsOf(move: Move, place: Place, { reason, runAt = null }: Mo
  */
 export function moved(move: Move, place: Place, details: string, more?: string): string {
   if (move === 'reschedule') return rescheduled(`${details}::timestamptz`, more);
+  if (move === 'rename') return renamed(place, `${details}::text`, more);
   if (place === 'running') return cancellationsRequested(`${details}::text`);
   return `${removedFrom(place, more)}, ${arrivals[move](place)}`;
 }
 
-const arrivals: Readonly<Record<Exclude<Move, 'reschedule'>, (from: Place) => string>> = {
+const arrivals: Readonly<Record<Exclude<Move, 'reschedule' | 'rename'>, (from: Place) => string>> = {
   cancel: becomeCancelled,
   retry: () => becomeReadyAgain(neverStarted),
   retryIgnoringDependencies: () => becomeReadyAgain('false'),
@@ -159,6 +170,24 @@ function rescheduled(runAt: string, more?: string): string {
       where job.queue_id = locked.queue_id and job.id = locked.id${more === undefined ? '' : ` and ${more}`}
       returning job.queue_id, job.id
     )`;
+}
+
+/**
+ * Returns CTEs that rename the picked jobs, which have not started. They stay where they are. Scans have moved on past
+ * ready jobs that nobody handled, so their positions are recorded as gaps.
+ */
+function renamed(place: Place, toName: string, more?: string): string {
+  const { table, condition } = placeTables[place];
+  const conditions = [
+    'job.queue_id = picked.queue_id and job.id = picked.id',
+    ...(more === undefined ? [] : [more]),
+    ...(condition === null ? [] : [condition]),
+  ];
+  const isReady = place === 'ready';
+  return `removed as (
+      update longshore.${table} as job set name = ${toName} from picked where ${conditions.join(' and ')}
+      returning job.queue_id, job.id${isReady ? ', job.priority, job.seq' : ''}
+    )${isReady ? `,${gapCte('removed')}` : ''}`;
 }
 
 /**

@@ -19,6 +19,14 @@ export interface WaitingQueue {
   readonly dueInMs: number;
 }
 
+/** What waits for a time. */
+export interface DueWork {
+  /** The queues that have scheduled jobs, ordered by the time at which their first job is due. */
+  readonly queues: readonly WaitingQueue[];
+  /** Milliseconds until a concurrency key has a token for a blocked job; negative if it has, `null` if none waits. */
+  readonly keysDueInMs: number | null;
+}
+
 /**
  * Polls for due jobs. Starts at the head of the index while this is fast. Polls from the head become slow if an open
  * transaction keeps dead entries of promoted jobs from being vacuumed. Most polls then start at a {@link DueCursor},
@@ -35,18 +43,14 @@ export class DueScan {
     this.#whole = whole;
   }
 
-  /** Returns the queues that have scheduled jobs, ordered by the time at which their first job is due. */
-  poll(): Promise<WaitingQueue[]> {
+  poll(): Promise<DueWork> {
     // A mark needs a transaction id, which is a write. Polls from the head make no mark, so the servers of an idle
     // database write nothing while these polls are fast.
     if (!this.#whole.isDue) return this.#pollFrom(this.#cursor, this.#cursor.isMarkDue);
     return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
   }
 
-  async #pollFrom(
-    { defaultStart, earlier, inProgress }: DueCursor,
-    makesMark: boolean,
-  ): Promise<WaitingQueue[]> {
+  async #pollFrom({ defaultStart, earlier, inProgress }: DueCursor, makesMark: boolean): Promise<DueWork> {
     const cursor = this.#cursor;
     const rows = await this.#database.query<DueRow>(nextDue, [
       defaultStart,
@@ -66,6 +70,6 @@ export class DueScan {
       if (dueAt !== null) due.set(id, dueAt);
     }
     this.#cursor = cursor.after({ ...first, due });
-    return queues;
+    return { queues, keysDueInMs: first.keys_due_in };
   }
 }

@@ -16,7 +16,7 @@ import { deleteOldDeployments } from '../records/deployments.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulk } from '../records/bulk-operations.sql.js';
 import type { CancellationRequests } from '../claim/cancellation-requests.js';
-import { recordKeysWithRoom } from '../dependencies/concurrency-semaphore.js';
+import { deleteFullKeyRates, recordKeysWithRoom } from '../dependencies/concurrency-keys.sql.js';
 import { foldCounts } from '../queues/counters.js';
 import { deleteOldDependencies } from '../jobs/dependencies.sql.js';
 import { deleteOldThroughput } from '../statistics/statistics.js';
@@ -151,6 +151,7 @@ export class Housekeeping {
   async recordRoom(): Promise<void> {
     this.#roomCheckedAt = performance.now();
     const noted = await this.#database.query(recordKeysWithRoom);
+    await this.#database.query(deleteFullKeyRates);
     if (noted.length > 0) this.#notify(outbox);
   }
 

@@ -13,6 +13,7 @@ import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
 import { endTransactions } from '../servers/servers.sql.js';
 import type { Notifier } from '../notifications/notifier.js';
+import { selectWaking, wakeKeys } from '../dependencies/concurrency-keys.sql.js';
 import { DueScan } from './due-scan.js';
 import type { HistoryIndexes } from '../history/history-indexes.js';
 import type { Housekeeping } from './housekeeping.js';
@@ -62,11 +63,14 @@ export class PostgresMaintenance implements Maintenance {
   async promoteDue(limit: number): Promise<PromotionReport> {
     const { queues, notifier } = this.#parts;
     const polledAtMs = performance.now();
-    const waiting = await this.#due.poll();
+    const { queues: waiting, keysDueInMs } = await this.#due.poll();
+    if (keysDueInMs !== null && keysDueInMs <= 0) await this.#wakeKeys();
+    // The outbox relay notifies of the keys that still wait after this.
+    const keysInMs = keysDueInMs === null || keysDueInMs <= 0 ? Infinity : keysDueInMs;
     const next = waiting.find(({ dueAt }) => dueAt === null);
     let promoted = 0;
     /** When the next job is due, rather too early than too late: as if each statement had run when it was sent. */
-    let nextAtMs = polledAtMs + (next?.dueInMs ?? Infinity);
+    let nextAtMs = polledAtMs + Math.min(next?.dueInMs ?? Infinity, keysInMs);
     for (const { id, dueAt } of waiting) {
       if (dueAt === null) continue;
       const sentAtMs = performance.now();
@@ -81,8 +85,19 @@ export class PostgresMaintenance implements Maintenance {
       if (rows.some(({ blocked }) => blocked)) notifier.notify(outbox);
       if (moved === limit) return { promoted, nextDueMs: 0 };
     }
-    if (promoted === 0) return { promoted, nextDueMs: next?.dueInMs ?? null };
+    if (promoted === 0) {
+      const inMs = Math.min(next?.dueInMs ?? Infinity, keysInMs);
+      return { promoted, nextDueMs: inMs === Infinity ? null : inMs };
+    }
     return { promoted, nextDueMs: nextAtMs === Infinity ? null : Math.max(0, nextAtMs - performance.now()) };
+  }
+
+  /** Has the blocked jobs checked whose concurrency keys have tokens again. */
+  async #wakeKeys(): Promise<void> {
+    const { database, notifier } = this.#parts;
+    for (const { queue_id: queueId } of await database.query<{ queue_id: number }>(selectWaking, []))
+      await database.query(wakeKeys, [queueId]);
+    notifier.notify(outbox);
   }
 
   resumeDue(limit: number): Promise<ResumptionReport> {

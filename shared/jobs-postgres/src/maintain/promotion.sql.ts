@@ -13,6 +13,8 @@ export interface DueRow {
   at: Timestamp;
   /** The id of this transaction; `null` if none was requested. */
   mark: string | null;
+  /** Milliseconds until a concurrency key has a token for a blocked job; negative if it has, `null` if none waits. */
+  keys_due_in: number | null;
   /** The id of the queue; `null` in the single row that is returned if no job is scheduled. */
   id: number | null;
   /**
@@ -29,6 +31,12 @@ export interface DueRow {
  * between reading a clock and storing the result.
  */
 const margin = `interval '5 seconds'`;
+
+/** SQL for the column of {@link DueRow} with this name. */
+const keysDueIn = `(
+      select extract(epoch from least(min(wake_at), now() + interval '1 day') - now())::float8 * 1000 from longshore.key_rate
+      where wake_at is not null
+    ) as keys_due_in`;
 
 /**
  * Selects the first scheduled job of each queue, starting `margin` before the queue's start time.
@@ -51,7 +59,7 @@ export const nextDue = prepared(
       where pg_visible_in_snapshot(id, pg_current_snapshot())
     )
     select pg_current_snapshot()::text as snapshot, now()::text as at,
-      case when $6::boolean then pg_current_xact_id()::text end as mark, next.*
+      case when $6::boolean then pg_current_xact_id()::text end as mark, ${keysDueIn}, next.*
     from (values (1)) as one left join (
       select queue.id, first.run_at,
         extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
@@ -69,6 +77,10 @@ export const nextDue = prepared(
     order by next.run_at`,
   `
     with given as (select $1::timestamptz, $2::integer[], $3::timestamptz[], $4::xid8[], $5::timestamptz[], $6::boolean),
+    keys as materialized (
+      select extract(epoch from least(min(wake_at), now() + interval '1 day') - now())::float8 * 1000 as due_in
+      from longshore.key_rate where queue_id > 0
+    ),
     first as materialized (
       select node.queue_id as id, first.run_at
       from longshore.queue_node as node
@@ -76,8 +88,8 @@ export const nextDue = prepared(
         select run_at from longshore.job_scheduled where job_scheduled.queue_id = node.queue_id order by run_at limit 1
       ) as first
     )
-    select pg_current_snapshot()::text as snapshot, now()::text as at, null::text as mark, next.*
-    from (values (1)) as one left join (
+    select pg_current_snapshot()::text as snapshot, now()::text as at, null::text as mark, keys.due_in as keys_due_in, next.*
+    from (values (1)) as one cross join keys left join (
       select first.id, first.run_at,
         extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
         case when first.run_at <= now() then first.run_at::text end as due_at

@@ -57,6 +57,8 @@ export interface BulkRow {
   reason: string | null;
   /** When rescheduled jobs become ready; `null` for other actions. */
   run_at: Date | null;
+  /** The new name of renamed jobs; `null` for other actions. */
+  to_name: string | null;
   restored: string;
   finished_at: Date | null;
   error: string | null;
@@ -106,6 +108,7 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
     requestedBy: row.requested_by,
     reason: row.reason,
     runAt: row.run_at,
+    toName: row.to_name,
     createdAt: row.created_at,
     startsAt: row.starts_at,
     finishedAt: row.finished_at,
@@ -115,21 +118,21 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
 
 const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error`;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, to_name, restored, finished_at, error`;
 
 /**
  * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
  * time (null for now): jobs created or finished later are skipped, $8 lowest id to change, by finished state, $9
  * maximum number of jobs to change, or null, $10 milliseconds until the operation starts, $11 whether to restore
  * dependents, $12 names of the queues in which to restore them, null for all, $13 the reason, $14 the new time of
- * rescheduled jobs.
+ * rescheduled jobs, $15 the new name of renamed jobs.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
   `
     insert into longshore.bulk_operation
-      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues, reason, run_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11, $12, $13, $14)
+      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues, reason, run_at, to_name)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11, $12, $13, $14, $15)
     returning ${columns}`,
 );
 
@@ -147,6 +150,7 @@ export function bulkValues(
     visibleQueues = null,
     reason = null,
     runAt = null,
+    toName = null,
   }: BulkRequest & { readonly matched: JobCount | null },
 ): unknown[] {
   return [
@@ -164,6 +168,7 @@ export function bulkValues(
     visibleQueues,
     storableReason(reason),
     runAt,
+    toName,
   ];
 }
 

@@ -6,6 +6,7 @@ import {
   type MisfirePolicy,
   type NewJob,
   type OverlapPolicy,
+  readRate,
   readUniqueness,
   toUniqueness,
 } from '@longshore/jobs/storage';
@@ -17,6 +18,7 @@ export interface RecurringJobRow extends PauseRow {
   id: string;
   name: string;
   args: JsonValue;
+  version: number;
   queue: string;
   priority: number;
   max_attempts: number;
@@ -31,6 +33,7 @@ export interface RecurringJobRow extends PauseRow {
   tags: string[];
   concurrency_key: string | null;
   concurrency_limit: number | null;
+  concurrency_rate: unknown;
   uniqueness: JsonValue;
   max_ready: number | null;
   application: string | null;
@@ -45,17 +48,17 @@ export interface RecurringJobRow extends PauseRow {
 export type RecurringJobRowNow = RecurringJobRow & { now: Date; args_text: JsonText };
 
 const described =
-  'name, args, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, uniqueness, max_ready';
+  'name, args, version, queue, priority, max_attempts, timeout_ms, cron, time_zone, every, anchor, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, concurrency_rate, uniqueness, max_ready';
 
 /**
- * $1 id, $2 to $19 description, $20 application, $21 next due time. Ignores $21 if the recurring job already exists and
+ * $1 id, $2 to $21 description, $22 application, $23 next due time. Ignores $23 if the recurring job already exists and
  * is paused or keeps its schedule. Returns no row if the recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
   `
     insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
     on conflict (id) do update set (${described}, updated_at, next_due_at) = (
       select ${columnsOf('excluded')}, now(),
         case
@@ -74,7 +77,7 @@ export const insertRecurringJob = prepared(
   'longshore-insert-recurring-job',
   `
     insert into longshore.recurring_job (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
     on conflict (id) do nothing
     returning *`,
 );
@@ -84,11 +87,13 @@ export function upsertValues(
   application: string | null,
   nextDueAt: Date | null,
 ): unknown[] {
-  const { id, name, args, queue, priority, maxAttempts, timeoutMs, cron, timeZone, every, anchor } = job;
+  const { id, name, args, version, queue, priority, maxAttempts, timeoutMs, cron, timeZone, every, anchor } =
+    job;
   const { misfire, misfireLimit, overlap, tags, concurrency, unique, maxBacklog } = job;
   const description = [
     name,
     args,
+    version,
     queue,
     priority,
     maxAttempts,
@@ -103,6 +108,7 @@ export function upsertValues(
     tags,
     concurrency?.key ?? null,
     concurrency?.limit ?? null,
+    concurrency?.rate ?? null,
     unique === null ? null : JSON.stringify(toUniqueness(unique)),
     maxBacklog,
   ];
@@ -286,6 +292,7 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     id: row.id,
     name: row.name,
     args: row.args,
+    version: row.version,
     queue: row.queue,
     priority: row.priority,
     maxAttempts: row.max_attempts,
@@ -299,10 +306,7 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     overlap: row.overlap,
     maxBacklog: row.max_ready,
     tags: row.tags,
-    concurrency:
-      row.concurrency_key === null || row.concurrency_limit === null
-        ? null
-        : { key: row.concurrency_key, limit: row.concurrency_limit },
+    concurrency: concurrencyOf(row),
     unique: readUniqueness(row.uniqueness),
     application: row.application,
     ...toPauseState(row),
@@ -317,6 +321,13 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
 /** Builds the job to enqueue for a recurring job. */
 export function toRun(row: RecurringJobRowNow): NewJob {
   return buildRecurringRun(toRecurringJob(row), row.args_text, row.now);
+}
+
+function concurrencyOf(row: RecurringJobRow): RecurringJob['concurrency'] {
+  const { concurrency_key: key, concurrency_limit: limit, concurrency_rate: stored } = row;
+  if (key === null || limit === null) return null;
+  const rate = readRate(stored);
+  return { key, limit, ...(rate !== null && { rate }) };
 }
 
 function columnsOf(table: string): string {

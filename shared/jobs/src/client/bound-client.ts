@@ -13,7 +13,7 @@ export interface BoundClient {
   readonly enqueue: <Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
     ...rest: EnqueueRest<Input, RequestedOptions>
-  ) => Promise<EnqueuedJob<Args, Result>>;
+  ) => Promise<EnqueuedJob<Input, Result>>;
   /** Enqueues several jobs, either all or none, as `JobClient.enqueueMany` does. */
   readonly enqueueMany: <const Definitions extends readonly JobDefinition[]>(
     requests: EnqueueRequests<Definitions>,

@@ -16,6 +16,11 @@ export interface EnqueueOptions {
   /** Overrides the definition's time limit per attempt, in milliseconds. */
   timeoutMs?: number;
   /**
+   * The version of the definition for which the arguments were written, 1 to 1,000,000; by default, that of the
+   * definition. Arguments of an earlier version are upgraded when an attempt starts.
+   */
+  version?: number;
+  /**
    * The trace that the job belongs to, as a W3C Trace Context `traceparent`. The handler reads it from
    * `job.traceparent`.
    */
@@ -23,8 +28,8 @@ export interface EnqueueOptions {
   /** Labels to search by: at most 20, each 1 to 100 characters. */
   tags?: readonly string[];
   /**
-   * Runs at most `limit` jobs with this key at once in this queue, across all servers. Overrides the definition's rule;
-   * `null` removes the rule.
+   * Limits the jobs with this key in this queue, across all servers: at most `limit` run at once, and no more start than
+   * `rate` allows. Overrides the definition's rule; `null` removes the rule.
    */
   concurrency?: Concurrency | null;
   /**
@@ -73,6 +78,7 @@ export const requestedOptions: OptionNames<RequestedOptions> = {
   priority: true,
   maxAttempts: true,
   timeoutMs: true,
+  version: true,
   traceparent: isString,
   tags: true,
   concurrency: true,
@@ -111,6 +117,6 @@ export type EnqueuedJobs<Definitions extends readonly JobDefinition[]> = {
 
 /** The {@link EnqueuedJob} type for a job of this definition. */
 export type EnqueuedJobOf<Definition extends JobDefinition> = EnqueuedJob<
-  NonNullable<Definition['types']>['args'],
+  NonNullable<Definition['types']>['input'],
   NonNullable<Definition['types']>['result']
 >;

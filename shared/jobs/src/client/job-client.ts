@@ -2,7 +2,7 @@ import { brand, mapInSlices } from '@longshore/edge';
 import { excessBytes } from '../job/arguments.js';
 import { isString, isTransaction, maybe } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
-import { checkDefinition, type JobDefinition } from '../job/definition.js';
+import { checkDefinition, type JobDefinition, namesOf } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
 import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
@@ -111,7 +111,7 @@ export class JobClient {
   async enqueue<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
     ...[args, options = {}]: EnqueueRest<Input>
-  ): Promise<EnqueuedJob<Args, Result>> {
+  ): Promise<EnqueuedJob<Input, Result>> {
     // Checked again in `toNewJob`, because middleware can change both.
     checkDefinition('enqueue', definition);
     checkOptions('enqueue', options, enqueueOptions);
@@ -119,7 +119,7 @@ export class JobClient {
     // The compiler has already checked the arguments against the definition, so erasing the types is safe.
     const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
     const [enqueued] = await this.#enqueueThroughMiddleware([request], { transaction });
-    return stillThere(enqueued) as EnqueuedJob<Args, Result>;
+    return stillThere(enqueued) as EnqueuedJob<Input, Result>;
   }
 
   /**
@@ -217,16 +217,18 @@ export class JobClient {
     return batch;
   }
 
-  /** Reads a job, typed by its definition. Returns `null` if there is no job with this id and the definition's name. */
+  /**
+   * Reads a job, typed by its definition. Returns `null` if there is no job with this id and the definition's name or one
+   * of its aliases.
+   */
   async find<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
     id: string,
-  ): Promise<Job<Args, Result> | null> {
+  ): Promise<Job<Input, Result> | null> {
     checkDefinition('find', definition);
     isString('find: id', id);
-    const { name } = definition;
     const job = await this.#jobs.find(id);
-    return job?.name === name ? (job as Job<Args, Result>) : null;
+    return job !== null && namesOf(definition).includes(job.name) ? (job as Job<Input, Result>) : null;
   }
 
   /** Enqueues the jobs of one call. If a batch has a callback, the callback is the last element of the result. */

@@ -1,4 +1,4 @@
-import { checkDelay, checkTime } from '../job/bounds.js';
+import { bounds, checkDelay, checkInteger, checkTime } from '../job/bounds.js';
 import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import type { After } from '../job/continuation.js';
 import {
@@ -8,7 +8,7 @@ import {
   checkPriority,
   checkTimeout,
 } from '../job/definition.js';
-import { type IdSource, uncheckedIdOf } from '../job/id.js';
+import type { IdSource } from '../job/id.js';
 import { idempotencyKey, uniqueKey, type Uniqueness } from '../job/uniqueness.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
@@ -40,19 +40,21 @@ export function toNewJob(
     queue = definition.queue,
     priority = definition.priority,
     maxAttempts = definition.maxAttempts,
+    version = definition.version,
   } = options;
   if (options.queue !== undefined) checkName('queue', queue);
   if (options.priority !== undefined) checkPriority(priority);
   if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
+  if (options.version !== undefined) checkInteger('version', version, bounds.version);
   const after = options.after === undefined ? null : checkAfter(options.after, earlier);
-  const { value: args, text: json } = definition.check(input);
+  const { value: args, text: json } = definition.check(input, version);
   const unique = options.unique === undefined ? definition.uniquenessOf(args) : options.unique;
   if (after !== null && unique?.onConflict === 'replace')
     throw new RangeError(
       'A job with dependencies cannot replace another: use onConflict keep or reject, or leave out after',
     );
   return {
-    id: definition.isUnknown === true ? uncheckedIdOf(ids.newId()) : ids.newId(),
+    id: ids.newId(),
     name: definition.name,
     queue,
     priority,
@@ -60,6 +62,7 @@ export function toNewJob(
     args: json,
     due: dueTime(options),
     meta: metaOf(options, {
+      version,
       after,
       unique,
       concurrency: options.concurrency === undefined ? definition.concurrencyOf(args) : options.concurrency,
@@ -92,10 +95,12 @@ const noTags: readonly string[] = [];
 function metaOf(
   options: RequestedOptions,
   {
+    version,
     after,
     unique,
     concurrency,
   }: {
+    readonly version: number;
     readonly after: After | null;
     readonly unique: Uniqueness | null;
     readonly concurrency: Concurrency | null;
@@ -106,6 +111,7 @@ function metaOf(
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (traceparent !== undefined) checkTraceparent(traceparent);
   const isPlain =
+    version === 1 &&
     timeoutMs === undefined &&
     traceparent === undefined &&
     idempotencyKey === undefined &&
@@ -115,6 +121,7 @@ function metaOf(
     tags.length === 0;
   if (isPlain) return null;
   return {
+    ...(version !== 1 && { version }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),

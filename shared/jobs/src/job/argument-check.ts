@@ -37,6 +37,12 @@ export const isIdText: Check = (what, value) => {
     throw new RangeError(`${what} must be an id, such as ${newId(0)}, not ${shown(value)}`);
 };
 
+/** Accepts a valid name of a job. */
+export const isJobName: Check = (what, value) => {
+  isString(what, value);
+  checkName('job', value as string);
+};
+
 /** Accepts a valid name of a queue. */
 export const isQueueName: Check = (what, value) => {
   isString(what, value);

@@ -2,11 +2,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { TSchema, TUnsafe } from 'typebox';
 import { toJsonText } from './arguments.js';
 import { bounds, checkInteger, isName } from './bounds.js';
-import { checkConcurrency, type Concurrency } from './concurrency.js';
+import { checkConcurrency, type CheckedConcurrency, type Concurrency } from './concurrency.js';
 import { fingerprintOf } from './fingerprint.js';
 import { checkOptions, type OptionNames } from './options.js';
 import { shown } from './shown.js';
-import type { JsonText } from './job.js';
+import type { JsonText, JsonValue } from './job.js';
 import {
   checkRetryRules,
   defaultMaxAttempts,
@@ -41,10 +41,31 @@ export interface JobDefinitionOptions<
   name: string;
   /**
    * The schema of the arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard
-   * Schema, such as zod, valibot or arktype. By default, any JSON object is valid. If the schema transforms the
-   * arguments, the output is stored and passed to the handler, so the output must be JSON.
+   * Schema, such as zod, valibot or arktype. By default, any JSON object is valid. The arguments are stored as they are
+   * given, and must be JSON. They are checked when the job is enqueued and again when an attempt starts, and the handler
+   * receives the output of the schema, with its defaults and transforms applied.
    */
   args?: Schema;
+  /**
+   * The version of the arguments, 1 to 1,000,000; 1 by default. Raise it together with `upgrade` when arguments that are
+   * already stored would no longer match the schema. Each job records the version with which it was enqueued. A server
+   * does not run jobs of a newer version than its own definition has, but leaves them to servers with the newer one.
+   */
+  version?: number;
+  /**
+   * Converts the arguments of a job that was enqueued with an earlier version to arguments of this one, each time an
+   * attempt starts. The result is checked against the schema; the stored arguments stay as they are. By default, and for
+   * jobs of this version, they are only checked. Must not be asynchronous.
+   *
+   * @param args the arguments as they were stored, of any of the earlier versions; annotate the parameter with their type
+   * @param fromVersion the version with which the job was enqueued
+   */
+  upgrade?(args: object, fromVersion: number): NoInfer<InputOf<Schema>>;
+  /**
+   * Earlier names of the job. Servers run the jobs that were enqueued under these names, too. The jobs keep their names:
+   * in lists, statistics and unique keys, and when a job type is paused. None by default.
+   */
+  aliases?: readonly string[];
   /**
    * The schema of the handler's return value, of any kind that `args` accepts. If the return value does not match, the
    * attempt fails. By default, any JSON value is valid.
@@ -64,9 +85,9 @@ export interface JobDefinitionOptions<
   /** Time limit per attempt, in milliseconds, 1 to 86,400,000; unlimited by default. */
   timeoutMs?: number;
   /**
-   * Runs at most `limit` jobs with the same key at once in a queue, across all servers. The key is a string of 1 to 200
-   * characters, or a function that computes the string from the arguments. If the function returns `null`, the job is
-   * not limited.
+   * Limits the jobs with the same key in a queue, across all servers: at most `limit` run at once, and no more start than
+   * `rate` allows. The key is a string of 1 to 200 characters, or a function that computes the string from the arguments.
+   * If the function returns `null`, the job is not limited.
    */
   concurrency?: ConcurrencyRule<NoInfer<OutputOf<Schema>>>;
   /**
@@ -76,10 +97,8 @@ export interface JobDefinitionOptions<
   unique?: true | UniquenessRule<NoInfer<OutputOf<Schema>>>;
 }
 
-export interface ConcurrencyRule<Args> {
+export interface ConcurrencyRule<Args> extends Omit<Concurrency, 'key'> {
   readonly key: string | ((args: Args) => string | null);
-  /** 1 to 10,000. */
-  readonly limit: number;
 }
 
 /**
@@ -87,10 +106,15 @@ export interface ConcurrencyRule<Args> {
  *
  * @typeParam Args the arguments that handlers receive
  * @typeParam Result the value that handlers return
- * @typeParam Input the arguments that enqueuers pass; different from `Args` if the schema transforms them
+ * @typeParam Input the arguments that enqueuers pass, and that are stored; different from `Args` if the schema
+ *   transforms them
  */
 export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly name: string;
+  /** Earlier names, under which jobs may still be waiting. */
+  readonly aliases: readonly string[];
+  /** The version of the arguments; 1 unless the definition sets another. */
+  readonly version: number;
   /** The JSON Schema of the arguments, for documentation; `{}` if the schema cannot be converted to JSON Schema. */
   readonly schema: TSchema;
   readonly queue: string;
@@ -100,23 +124,25 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly retryRules: RetryRules;
   /** `null` if attempts have no time limit. */
   readonly timeoutMs: number | null;
-  /** Returns the concurrency key and limit for these arguments; `null` if the job has no key. */
-  concurrencyOf(args: Args): Concurrency | null;
+  /** Returns the concurrency key and its limits for these arguments; `null` if the job has no key. */
+  concurrencyOf(args: Args): CheckedConcurrency | null;
   /** Returns the unique key and its options for these arguments; `null` if duplicates are allowed. */
   uniquenessOf(args: Args): Uniqueness | null;
   /**
    * Validates arguments and serializes them for storage.
    *
+   * @param version the version for which they were written; by default, that of the definition
    * @throws {InvalidArgumentsError} if the arguments are invalid; lists problems with their paths
+   * @throws {RangeError} if the definition has an earlier version
    */
-  check(args: Input): Checked<Args>;
+  check(args: Input, version?: number): Checked<Args>;
+  /**
+   * Returns stored arguments as the handler receives them: upgraded from the version with which they were enqueued, and
+   * validated. Throws as {@link check} does, and whatever `upgrade` throws.
+   */
+  read(args: JsonValue, version: number): Args;
   /** Validates a result and serializes it for storage. Throws as {@link check} does. */
   checkResult(result: Result): JsonText;
-  /**
-   * `true` if this process does not know the job's real definition, so that `check` accepts any arguments. The server
-   * then checks them before it runs the job.
-   */
-  readonly isUnknown?: true;
   /** Never set; exists only to carry the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result; readonly input: Input };
 }
@@ -124,6 +150,9 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
 const definitionOptions: OptionNames<JobDefinitionOptions<TSchema>> = {
   name: true,
   args: true,
+  version: true,
+  upgrade: true,
+  aliases: true,
   result: true,
   queue: true,
   priority: true,
@@ -136,7 +165,7 @@ const definitionOptions: OptionNames<JobDefinitionOptions<TSchema>> = {
   unique: true,
 };
 
-const concurrencyOptions: OptionNames<ConcurrencyRule<unknown>> = { key: true, limit: true };
+const concurrencyOptions: OptionNames<ConcurrencyRule<unknown>> = { key: true, limit: true, rate: true };
 
 /**
  * Validates the options of a job definition, fills in defaults and returns the frozen definition.
@@ -151,7 +180,11 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
   type Args = OutputOf<Schema>;
   checkOptions('defineJob', options, definitionOptions);
   const { name, queue = 'default', priority = 0, maxAttempts = defaultMaxAttempts } = options;
+  const { version = 1, aliases = [] } = options;
   checkName('job', name);
+  checkInteger(`defineJob: version of the job "${name}"`, version, bounds.version);
+  checkAliases(name, aliases);
+  checkUpgrade(name, options.upgrade);
   checkName('queue', queue);
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
@@ -165,15 +198,24 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
   }
   if (options.concurrency !== undefined) {
     checkOptions(`defineJob: concurrency of the job "${name}"`, options.concurrency, concurrencyOptions);
-    const { key, limit } = options.concurrency;
-    checkConcurrency({ key: typeof key === 'function' ? 'any' : key, limit });
+    const { key, ...limits } = options.concurrency;
+    checkConcurrency({ key: typeof key === 'function' ? 'any' : key, ...limits });
   }
   const schema = compileSchema(options.args ?? { type: 'object', properties: {} }, 'args', name);
-  const result =
-    options.result === undefined ? anyValue('result', {}) : compileSchema(options.result, 'result', name);
+  const result = options.result === undefined ? anyValue : compileSchema(options.result, 'result', name);
+
+  const read = (args: unknown, from: number): Args => {
+    if (from > version)
+      throw new RangeError(
+        `The arguments are of version ${from} of the job "${name}", but this process only has version ${version}: deploy the newer definition to it`,
+      );
+    return schema.read(from < version ? upgraded(options, args, from) : args) as Args;
+  };
 
   return Object.freeze({
     name,
+    aliases: [...aliases],
+    version,
     schema: schema.json,
     queue,
     priority,
@@ -184,11 +226,11 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
       ...(options.giveUpOn && { giveUpOn: options.giveUpOn }),
     },
     timeoutMs: options.timeoutMs ?? null,
-    concurrencyOf(args: Args): Concurrency | null {
+    concurrencyOf(args: Args): CheckedConcurrency | null {
       if (options.concurrency === undefined) return null;
-      const { key, limit } = options.concurrency;
+      const { key, ...limits } = options.concurrency;
       const keyOfArgs = typeof key === 'string' ? key : key(args);
-      return keyOfArgs === null ? null : checkConcurrency({ key: keyOfArgs, limit });
+      return keyOfArgs === null ? null : checkConcurrency({ key: keyOfArgs, ...limits });
     },
     uniquenessOf(args: Args): Uniqueness | null {
       if (unique === undefined) return null;
@@ -197,9 +239,55 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
       const keyOfArgs = key === undefined ? fingerprintOf(toJsonText(args, 'args')) : key(args);
       return keyOfArgs === null ? null : { key: keyOfArgs, ...rule };
     },
-    check: (args: InputOf<Schema>) => schema.check(args) as Checked<Args>,
-    checkResult: (value: OutputOf<Result>) => result.check(value).text,
+    check(args: InputOf<Schema>, from = version): Checked<Args> {
+      const text = toJsonText(args, 'args');
+      return { value: read(args, from), text };
+    },
+    read,
+    checkResult: (value: OutputOf<Result>) => toJsonText(result.read(value), 'result'),
   });
+}
+
+function checkAliases(name: string, aliases: readonly string[]): void {
+  const what = `defineJob: aliases of the job "${name}"`;
+  if (!Array.isArray(aliases)) throw new TypeError(`${what} must be a list of names, not ${shown(aliases)}`);
+  for (const alias of aliases) checkName('job', alias);
+  const names = [name, ...aliases];
+  const twice = names.find((one, index) => names.indexOf(one) !== index);
+  if (twice !== undefined)
+    throw new RangeError(`${what} contain "${twice}", which is already a name of the job`);
+}
+
+function checkUpgrade(name: string, upgrade: unknown): void {
+  if (upgrade !== undefined && typeof upgrade !== 'function')
+    throw new TypeError(`defineJob: upgrade of the job "${name}" must be a function, not ${shown(upgrade)}`);
+}
+
+/** Returns the result of a definition's `upgrade`; the arguments as they are if it has none. */
+function upgraded(
+  options: { upgrade?(args: object, fromVersion: number): unknown },
+  args: unknown,
+  from: number,
+): unknown {
+  if (options.upgrade === undefined) return args;
+  const result = options.upgrade(args as object, from);
+  if (result instanceof Promise)
+    throw new TypeError(
+      'upgrade must return the arguments, not a promise: move what needs a lookup to the handler',
+    );
+  return result;
+}
+
+/** Returns the names of the jobs that a definition describes: its name and its aliases. */
+export function namesOf({ name, aliases }: Pick<JobDefinition, 'name' | 'aliases'>): readonly string[] {
+  return [name, ...aliases];
+}
+
+/** Returns definitions by the names of their jobs, aliases included. */
+export function byJobName(definitions: readonly JobDefinition[]): ReadonlyMap<string, JobDefinition> {
+  return new Map(
+    definitions.flatMap((definition) => namesOf(definition).map((name) => [name, definition] as const)),
+  );
 }
 
 /**

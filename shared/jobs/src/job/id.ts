@@ -36,9 +36,9 @@ export class IdSource {
   }
 
   /**
-   * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1), 61 random
-   * bits, and a zero ({@link isUncheckedId}). The ids of one source sort in order of creation, so Postgres appends them to its indexes. The order is lost
-   * only if the clock is set back by more than a second.
+   * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1) and 62 random
+   * bits. The ids of one source sort in order of creation, so Postgres appends them to its indexes. The order is lost only
+   * if the clock is set back by more than a second.
    *
    * Written by hand because every enqueued job needs an id. Packages that support version 7 take 5 to 20 times as long
    * (docs/adr/002).
@@ -79,8 +79,6 @@ function prefixOf(ms: number): string {
 function idOf(beginning: string, count: number): string {
   if (digitsUsed === randomDigits.length) {
     randomFillSync(randomBytes);
-    for (let last = 7; last < randomBytes.length; last += 8)
-      randomBytes[last] = (randomBytes[last] ?? 0) & 0xfe;
     randomDigits = randomBytes.toString('hex');
     digitsUsed = 0;
   }
@@ -89,26 +87,6 @@ function idOf(beginning: string, count: number): string {
   const variant = variants[(randomBytes[from / 2] ?? 0) >> 6] ?? '8';
   const middle = randomDigits.slice(from + 1, from + 4);
   return `${beginning}${numbers[count] ?? '000'}-${variant}${middle}-${randomDigits.slice(from + 4, from + digitsPerId)}`;
-}
-
-const oddDigits = '13579bdf';
-const nine = '9'.charCodeAt(0);
-
-/**
- * Returns whether the arguments of a job with this id were stored without being checked against the job's definition, and
- * must be checked before the handler receives them. The last bit of such an id is one: of all ids that
- * `longshore.enqueue` generates in SQL, and of those that {@link uncheckedIdOf} returns. In the id, the mark costs other
- * jobs nothing; a member of the metadata would send them through slower statements.
- */
-export function isUncheckedId(id: string): boolean {
-  const digit = id.charCodeAt(id.length - 1);
-  return digit <= nine ? digit % 2 === 1 : digit % 2 === 0; // `a` is an even digit with an odd code
-}
-
-/** Returns an id like the given one, for a job whose arguments were not checked; see {@link isUncheckedId}. */
-export function uncheckedIdOf(id: string): string {
-  const digit = Number.parseInt(id.slice(-1), 16);
-  return `${id.slice(0, -1)}${oddDigits.charAt(digit >> 1)}`;
 }
 
 const maxMs = 2 ** 48 - 1;

@@ -1,5 +1,6 @@
 import { type Bounds, bounds, checkText, clamp } from './bounds.js';
 import { type ContinuationCondition, continuationConditions } from './continuation.js';
+import { readRate, type RateLimit } from './queue-limits.js';
 import { type JobUniqueness, readUniqueness, type Uniqueness } from './uniqueness.js';
 
 /** Optional properties of a job. Stored as `null` if the job has none. */
@@ -22,10 +23,14 @@ export interface JobMeta {
   readonly concurrencyKey?: string;
   /** Maximum number of jobs with this concurrency key that run at once in the queue. */
   readonly concurrencyLimit?: number;
+  /** Maximum rate at which jobs with this concurrency key become ready in the queue; absent for no limit. */
+  readonly concurrencyRate?: Required<RateLimit>;
   /** A W3C Trace Context `traceparent`. */
   readonly traceparent?: string;
   /** Time limit per attempt, in milliseconds. */
   readonly timeoutMs?: number;
+  /** The version of the definition that the job was enqueued with; absent if it is 1. */
+  readonly version?: number;
   /** `true` if other jobs depend on this one; absent otherwise. */
   readonly hasDependents?: true;
 }
@@ -64,6 +69,8 @@ export interface JobMetaFields {
   unique: JobUniqueness | null;
   /** Time limit per attempt, in milliseconds; `null` if the limit of the job definition applies. */
   timeoutMs: number | null;
+  /** The version of the definition that the job was enqueued with. */
+  version: number;
   /** The W3C Trace Context `traceparent` that the job was enqueued with; `null` if it had none. */
   traceparent: string | null;
   /** The trace id of the job's `traceparent`: 32 hexadecimal digits. `null` if the job has no valid `traceparent`. */
@@ -72,6 +79,8 @@ export interface JobMetaFields {
   concurrencyKey: string | null;
   /** How many jobs with the concurrency key run at once; `null` if the job has no key. */
   concurrencyLimit: number | null;
+  /** How many jobs with the concurrency key start when; `null` if the job has no key, or its key no rate. */
+  concurrencyRate: Required<RateLimit> | null;
 }
 
 /**
@@ -96,10 +105,12 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
     idempotencyKey: textOf(stored.idempotencyKey),
     unique: readUniqueness(stored.unique),
     timeoutMs: isWithin(stored.timeoutMs, bounds.timeoutMs) ? stored.timeoutMs : null,
+    version: definitionVersion(meta),
     traceparent: trace,
     traceId: trace?.slice(3, 35) ?? null,
     concurrencyKey: textOf(stored.concurrencyKey),
     concurrencyLimit: typeof stored.concurrencyKey === 'string' ? readLimit(stored.concurrencyLimit) : null,
+    concurrencyRate: typeof stored.concurrencyKey === 'string' ? readRate(stored.concurrencyRate) : null,
   };
 }
 
@@ -125,14 +136,23 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
     idempotencyKey: isText(stored.idempotencyKey),
     unique: stored.unique === undefined || readUniqueness(stored.unique) !== null,
     timeoutMs: stored.timeoutMs === undefined || isWithin(stored.timeoutMs, bounds.timeoutMs),
+    version: stored.version === undefined || isWithin(stored.version, bounds.version),
     traceparent: isTrace,
     traceId: isTrace,
     concurrencyKey: isText(stored.concurrencyKey),
     concurrencyLimit:
       stored.concurrencyKey === undefined || isWithin(stored.concurrencyLimit, bounds.concurrencyLimit),
+    concurrencyRate: stored.concurrencyRate === undefined || readRate(stored.concurrencyRate) !== null,
   };
   const isObject = stored === meta;
   return Object.entries(readable).flatMap(([member, isReadable]) => (isObject && isReadable ? [] : [member]));
+}
+
+/** Returns the version of the definition that a job was enqueued with; 1 if none is stored, or an invalid one. */
+export function definitionVersion(meta: JobMeta | null): number {
+  if (meta === null) return 1;
+  const { version } = asObject(meta);
+  return isWithin(version, bounds.version) ? version : 1;
 }
 
 function isCondition(value: unknown): value is ContinuationCondition {

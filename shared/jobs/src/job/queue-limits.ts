@@ -50,17 +50,35 @@ export function checkQueueLimits(limits: QueueLimits): CheckedLimits {
     checkCount('concurrencyLimit', concurrencyLimit, maxTokens);
   return {
     ...(concurrencyLimit === undefined ? {} : { concurrencyLimit }),
-    ...(rateLimit === undefined ? {} : { rateLimit: rateLimit === null ? null : checkRateLimit(rateLimit) }),
+    ...(rateLimit === undefined
+      ? {}
+      : { rateLimit: rateLimit === null ? null : checkRate('limit: rateLimit', rateLimit) }),
   };
 }
 
-function checkRateLimit(rateLimit: RateLimit): Required<RateLimit> {
-  checkOptions('limit: rateLimit', rateLimit, rateOptions);
-  const { jobs, periodMs, burst = jobs } = rateLimit;
-  checkCount('rateLimit.jobs', jobs, maxTokens);
-  checkCount('rateLimit.periodMs', periodMs, dayMs);
-  checkCount('rateLimit.burst', burst, maxTokens);
+/**
+ * Checks a rate and fills in the default of `burst`.
+ *
+ * @param what the option, at the start of messages
+ * @throws {RangeError} if a number is out of bounds
+ * @throws {TypeError} if there is another member
+ */
+export function checkRate(what: string, rate: RateLimit): Required<RateLimit> {
+  checkOptions(what, rate, rateOptions);
+  const { jobs, periodMs, burst = jobs } = rate;
+  checkCount(`${what}.jobs`, jobs, maxTokens);
+  checkCount(`${what}.periodMs`, periodMs, dayMs);
+  checkCount(`${what}.burst`, burst, maxTokens);
   return { jobs, periodMs, burst };
+}
+
+/** Returns a stored rate; `null` if it is invalid. */
+export function readRate(stored: unknown): Required<RateLimit> | null {
+  try {
+    return checkRate('rate', stored as RateLimit);
+  } catch {
+    return null;
+  }
 }
 
 function checkCount(what: string, count: number, max: number): void {

@@ -3,15 +3,15 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
-import { toJsonText } from './arguments.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
 import { isOptions } from './options.js';
 
-/** A valid value and its JSON text for storage. */
+/** What checking a value returned. */
 export interface Checked<Value> {
-  /** The output of the schema, for example with defaults filled in. */
+  /** The output of the schema, with its defaults and transforms applied. */
   readonly value: Value;
+  /** The value as it was given, as JSON. */
   readonly text: JsonText;
 }
 
@@ -35,12 +35,12 @@ export interface ValueSchema {
   /** A JSON Schema for documentation; `{}` if the schema's library cannot convert the schema to one. */
   readonly json: TSchema;
   /**
-   * Validates a value and serializes it for storage.
+   * Validates a value. Returns the output of the schema, and leaves the value itself as it is.
    *
    * @throws {InvalidArgumentsError} if the value is invalid; lists problems with their paths
    * @throws {TypeError} if the schema validates asynchronously
    */
-  check(value: unknown): Checked<unknown>;
+  read(value: unknown): unknown;
 }
 
 /**
@@ -66,10 +66,8 @@ export function compileSchema(schema: object, root: 'args' | 'result', job: stri
   }
 }
 
-/** Returns a schema that accepts every value that can be stored. */
-export function anyValue(root: 'args' | 'result', json: TSchema): ValueSchema {
-  return { json, check: (value) => ({ value, text: toJsonText(value, root) }) };
-}
+/** A schema that accepts every value. */
+export const anyValue: ValueSchema = { json: {}, read: (value) => value };
 
 const compilers = new Map<string, Ajv>();
 
@@ -83,7 +81,7 @@ function compilerOf(isNew: boolean, allErrors: boolean): Ajv {
   const key = `${isNew} ${allErrors}`;
   let compiler = compilers.get(key);
   if (compiler === undefined) {
-    const options = { strict: false, allErrors };
+    const options = { strict: false, useDefaults: true, allErrors };
     // `formats.default` is the plugin function, because ajv-formats is a CommonJS module.
     compiler = formats.default(isNew ? new Ajv2020(options) : new Ajv(options));
     compilers.set(key, compiler);
@@ -116,20 +114,35 @@ function jsonSchema(json: TSchema, root: string): ValueSchema {
   // Ajv2020 rejects other drafts in `$schema`, such as 2019-09, so `$schema` is left out.
   const { $schema: _, ...schema } = json as { $schema?: string };
   const validate = compilerOf(isNew, false).compile(isNew ? schema : json);
+  // Filling in defaults changes the value, so it needs a copy.
+  const hasDefaults = JSON.stringify(json).includes('"default":');
   let explain: ValidateFunction | undefined;
   return {
     json,
-    check: (value) => {
-      const text = toJsonText(value, root);
-      if (validate(value)) return { value, text };
+    read: (given) => {
+      const value: unknown = hasDefaults ? copyOf(given) : given;
+      if (validate(value)) return value;
       const problems = (errors: ErrorObject[] | null | undefined): ArgumentProblem[] =>
         (errors ?? []).map((error) => toProblem(error, root));
-      if (text.length > maxThoroughLength) throw new InvalidArgumentsError(problems(validate.errors));
+      if (JSON.stringify(given).length > maxThoroughLength)
+        throw new InvalidArgumentsError(problems(validate.errors));
       explain ??= compilerOf(isNew, true).compile(isNew ? schema : json);
       explain(value);
       throw new InvalidArgumentsError(problems(explain.errors));
     },
   };
+}
+
+/** Copies JSON data. Takes a tenth of the time of `structuredClone`. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  const members = value as Readonly<Record<string, unknown>>;
+  // Assigning to this name would set the prototype.
+  if (Object.hasOwn(members, '__proto__')) return structuredClone(members);
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(members)) copy[name] = copyOf(members[name]);
+  return copy;
 }
 
 function toProblem({ instancePath, message, keyword, params }: ErrorObject, root: string): ArgumentProblem {
@@ -156,7 +169,7 @@ function isStandard(schema: object): schema is StandardSchemaV1 {
 function standardSchema(schema: StandardSchemaV1, root: string, job: string): ValueSchema {
   return {
     json: describedBy(schema),
-    check: (input) => {
+    read: (input) => {
       const result = schema['~standard'].validate(input);
       if (result instanceof Promise)
         throw new TypeError(
@@ -169,7 +182,7 @@ function standardSchema(schema: StandardSchemaV1, root: string, job: string): Va
             message: `is not valid: ${message}`,
           })),
         );
-      return { value: result.value, text: toJsonText(result.value, root) };
+      return result.value;
     },
   };
 }

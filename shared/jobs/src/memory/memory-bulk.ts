@@ -45,7 +45,7 @@ const verbs: Record<
   (
     control: Control,
     id: string,
-    request: Pick<BulkRequest, 'dependents' | 'visibleQueues' | 'reason' | 'runAt'>,
+    request: Pick<BulkRequest, 'dependents' | 'visibleQueues' | 'reason' | 'runAt' | 'toName'>,
   ) => Promise<ControlResult>
 > = {
   cancel: (control, id, { reason }) => control.cancel(id, { reason }),
@@ -53,6 +53,7 @@ const verbs: Record<
     control.retry(id, { dependents, visibleQueues }),
   run: (control, id) => control.run(id),
   reschedule: (control, id, { runAt }) => control.reschedule(id, runAt ?? new Date(NaN)),
+  rename: (control, id, { toName }) => control.rename(id, toName ?? ''),
   delete: (control, id) => control.delete(id),
 };
 
@@ -100,6 +101,7 @@ export class MemoryBulkOperations implements BulkOperations {
       delayMs = 0,
       reason = null,
       runAt = null,
+      toName = null,
     } = request;
     const createdAt = new Date(this.#clock.now());
     const asOf = confirmed?.asOf ?? createdAt;
@@ -119,6 +121,7 @@ export class MemoryBulkOperations implements BulkOperations {
       requestedBy,
       reason: storableReason(reason),
       runAt,
+      toName,
       createdAt,
       startsAt: new Date(createdAt.getTime() + delayMs),
       finishedAt: null,
@@ -129,7 +132,7 @@ export class MemoryBulkOperations implements BulkOperations {
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
     this.#operations.set(operation.id, { operation, rest, changed: [], max, request, asOf });
     this.#trim();
-    this.#jobs.notify({ kind: 'bulk' });
+    this.#jobs.notifications.notify({ kind: 'bulk' });
     return { ...operation };
   }
 

@@ -32,7 +32,7 @@ export class MemoryClaims implements Claims {
     this.#jobs = jobs;
     this.#servers = servers;
     this.#clock = clock;
-    this.#pollTimers = new QueuePollTimers((queue) => jobs.notify(readyIn(queue)));
+    this.#pollTimers = new QueuePollTimers((queue) => jobs.notifications.notify(readyIn(queue)));
   }
 
   async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {

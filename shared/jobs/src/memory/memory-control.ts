@@ -1,4 +1,5 @@
 import { checkTime, maxCountedAttempts } from '../job/bounds.js';
+import { checkName } from '../job/definition.js';
 import type { After } from '../job/continuation.js';
 import type { Claim, Job } from '../job/job.js';
 import { keepStoredDigits } from '../job/exact-number.js';
@@ -53,7 +54,7 @@ export class MemoryControl implements JobControl {
         return () => {
           record.cancelRequestedAt = new Date(this.#clock.now());
           record.cancelReason = storableReason(options.reason);
-          this.#jobs.notify({ kind: 'cancel' });
+          this.#jobs.notifications.notify({ kind: 'cancel' });
         };
       return () => {
         if (state === 'enqueued') this.#jobs.takeOut(record);
@@ -118,6 +119,17 @@ export class MemoryControl implements JobControl {
       'reschedule',
       options,
       (record) => () => this.#jobs.schedule(record, time, 'rescheduled'),
+    );
+  }
+
+  async rename(id: string, toName: string, options?: JobControlOptions): Promise<ControlResult> {
+    checkName('job', toName);
+    const renameTo = (record: JobRecord) => () => {
+      record.name = toName;
+      if (record.state === 'enqueued') this.#jobs.notifications.notify(readyIn(record.queue));
+    };
+    return this.#control(id, 'rename', options, (record) =>
+      record.name === toName ? 'unchanged' : renameTo(record),
     );
   }
 
@@ -266,7 +278,7 @@ export class MemoryJobTypes implements JobTypes {
     const before = this.#before(name, options);
     if (before !== null && isSamePause(before, pause)) return before;
     this.#pauses.set(name, { name, ...pauseSince(new Date(now), pause) });
-    this.#jobs.notify(dueAt('pause', pause.until, now));
+    this.#jobs.notifications.notify(dueAt('pause', pause.until, now));
     return before;
   }
 
@@ -279,7 +291,7 @@ export class MemoryJobTypes implements JobTypes {
   /** Ends the pause of a job type, if any, and notifies servers. Does not write to the audit log. */
   unpause(name: string): void {
     this.#pauses.delete(name);
-    for (const queue of this.#jobs.queues.keys()) this.#jobs.notify(readyIn(queue));
+    for (const queue of this.#jobs.queues.keys()) this.#jobs.notifications.notify(readyIn(queue));
   }
 
   #before(name: string, options: JobTypeOptions): PausedType | null {

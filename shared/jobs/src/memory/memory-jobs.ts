@@ -1,4 +1,4 @@
-import { readyIn, type NotificationListener, type Notification } from '../storage/notification.js';
+import { dueAt, readyIn } from '../storage/notification.js';
 import { StorageClosedError } from '../job/errors.js';
 import { endOf, type NewBatch } from '../job/batch.js';
 import type { After, ParentEnd } from '../job/continuation.js';
@@ -22,6 +22,7 @@ import { BatchRecords } from './batch-records.js';
 import { MemoryFirstFailures } from './memory-first-failures.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
 import { MemoryKeys } from './memory-keys.js';
+import { MemoryNotifications } from './memory-notifications.js';
 import { MemoryDependencies } from './memory-dependencies.js';
 import { MemoryThroughput } from './memory-throughput.js';
 import { OpenTransactions } from './open-transactions.js';
@@ -36,13 +37,13 @@ export class MemoryJobs {
   readonly dependencies = new MemoryDependencies();
   readonly throughput = new MemoryThroughput();
   readonly firstFailures = new MemoryFirstFailures();
+  readonly notifications = new MemoryNotifications();
   readonly #clock: Clock;
   #closed = false;
   readonly #records = new Map<string, JobRecord>();
   readonly #queues: QueueRecords;
   readonly #keys = new MemoryKeys((id) => this.#records.get(id)?.state);
   readonly #transactions = new OpenTransactions();
-  readonly #listeners = new Set<NotificationListener>();
   readonly #history = new MemoryHistory();
   readonly #knownIds: KnownIds = {
     queueOf: (id) => this.#records.get(id)?.queue,
@@ -226,7 +227,9 @@ export class MemoryJobs {
     if (record.state === 'awaiting') this.dependencies.drop(record.id);
     enter(record, 'enqueued', reason, now);
     record.readyAt = now;
-    this.#join(record.queue, this.queue(record.queue).keys.acquire(record), record);
+    const { keys } = this.queue(record.queue);
+    this.#join(record.queue, keys.acquire(record, now), record);
+    this.notifications.notify(dueAt('due', keys.wakesAt(record), now));
   }
 
   /** Removes a ready or blocked job from its queue. */
@@ -251,7 +254,7 @@ export class MemoryJobs {
     record.runAt = new Date(Math.max(runAt.getTime(), now));
     enter(record, 'scheduled', reason, now);
     this.queue(record.queue);
-    this.notify({ kind: 'due', inMs: record.runAt.getTime() - now });
+    this.notifications.notify({ kind: 'due', inMs: record.runAt.getTime() - now });
   }
 
   finish(record: JobRecord, state: FinishedState): void {
@@ -291,34 +294,32 @@ export class MemoryJobs {
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
     for (const id of this.batches.trim(retention.maxFinished)) this.dependencies.forget(id);
+    for (const { keys } of this.queues.values()) keys.trim(this.#clock.now());
     this.#keys.trim(this.#clock.now());
-  }
-
-  onNotification(listener: NotificationListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** Notifies the servers; of nothing if there is nothing to do. */
-  notify(notification: Notification | undefined): void {
-    if (notification !== undefined) for (const listener of this.#listeners) listener(notification);
   }
 
   /**
    * Adds jobs to the ready jobs of their queue and notifies servers. Jobs that were blocked run after all ready jobs of
-   * equal priority, so that they do not delay jobs with other keys. Only `arriving`, the job that the caller makes
-   * ready, keeps its sequence number.
+   * equal priority, so that they do not delay jobs with other keys. Only `arriving` keeps its sequence number.
    */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
       if (job !== arriving) job.seq = this.#seq++;
       this.queue(queue).ready.add(job);
     }
-    if (jobs.length > 0) this.notify(readyIn(queue));
+    if (jobs.length > 0) this.notifications.notify(readyIn(queue));
+  }
+
+  /** Makes blocked jobs ready whose keys have tokens again. */
+  wakeKeys(): void {
+    for (const [queue, { keys }] of this.queues) this.#join(queue, keys.wake(this.#clock.now()));
   }
 
   #leave(record: JobRecord): void {
-    this.#join(record.queue, this.queue(record.queue).keys.release(record));
+    const now = this.#clock.now();
+    const { keys } = this.queue(record.queue);
+    this.#join(record.queue, keys.release(record, now));
+    this.notifications.notify(dueAt('due', keys.wakesAt(record), now));
   }
 
   /**
@@ -329,7 +330,8 @@ export class MemoryJobs {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
     queue.running--;
-    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(readyIn(record.queue)));
+    if (queue.concurrencyLimit !== null)
+      queueMicrotask(() => this.notifications.notify(readyIn(record.queue)));
   }
 
   /**

@@ -71,9 +71,12 @@ export class MemoryMaintenance implements Maintenance {
       }),
     );
     const next = waiting[due.length];
+    this.#jobs.wakeKeys();
+    const tokensAtMs = [...this.#jobs.queues.values()].flatMap(({ keys }) => keys.wakeAtMs ?? []);
+    const nextAtMs = Math.min(next === undefined ? Infinity : dueAt(next), ...tokensAtMs);
     return {
       promoted: promoted.length,
-      nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now),
+      nextDueMs: nextAtMs === Infinity ? null : Math.max(0, nextAtMs - now),
     };
   }
 
@@ -193,7 +196,7 @@ export class MemoryResumptions {
       if (queue.pause.pausedAt === null || isPausedAt(queue.pause, now)) continue;
       attempt('queue', name, () => {
         queue.pause = notPaused;
-        jobs.notify(readyIn(name));
+        jobs.notifications.notify(readyIn(name));
       });
     }
     for (const pause of jobTypes.all)

@@ -116,14 +116,14 @@ export class MemoryQueues implements Queues {
     return this.#set(name, options, (queue, before) => {
       if (isSamePause(before, pause)) return;
       queue.pause = pauseSince(new Date(now), pause);
-      this.#jobs.notify(dueAt('pause', pause.until, now));
+      this.#jobs.notifications.notify(dueAt('pause', pause.until, now));
     });
   }
 
   async resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult> {
     return this.#set(name, options, (queue) => {
       queue.pause = notPaused;
-      this.#jobs.notify(readyIn(name));
+      this.#jobs.notifications.notify(readyIn(name));
     });
   }
 
@@ -136,7 +136,7 @@ export class MemoryQueues implements Queues {
     return this.#set(name, options, (queue) => {
       if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
       if (rateLimit !== undefined) queue.rateLimit = rateLimit;
-      this.#jobs.notify(readyIn(name));
+      this.#jobs.notifications.notify(readyIn(name));
     });
   }
 
@@ -173,7 +173,7 @@ export class MemoryQueues implements Queues {
       if (Object.keys(changes).length > 0) report.changed.push(name);
       queue.inCode = after;
       if (toQueueInCode(after, settingsOf(queue, now))?.differs.length) report.differing.push(name);
-      this.#jobs.notify(readyIn(name));
+      this.#jobs.notifications.notify(readyIn(name));
     }
     return report;
   }

@@ -207,7 +207,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return this.#control(id, options, (record) => {
       if (isSamePause(record, pause)) return;
       Object.assign(record, pauseSince(now, pause), { nextDueAt: null });
-      this.#jobs.notify(dueAt('pause', pause.until, now.getTime()));
+      this.#jobs.notifications.notify(dueAt('pause', pause.until, now.getTime()));
     });
   }
 
@@ -235,7 +235,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   #unpause(record: RecurringRecord): void {
     const nextDueAt = new Schedule(record).next(dueTimesCountAfter(record, this.#now()));
     Object.assign(record, notPaused, { nextDueAt });
-    this.#jobs.notify(dueAt('recurring', nextDueAt, this.#now().getTime()));
+    this.#jobs.notifications.notify(dueAt('recurring', nextDueAt, this.#now().getTime()));
   }
 
   #control(
@@ -339,7 +339,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       updatedAt: now,
     };
     this.#records.set(job.id, record);
-    this.#jobs.notify(dueAt('recurring', record.nextDueAt, now.getTime()));
+    this.#jobs.notifications.notify(dueAt('recurring', record.nextDueAt, now.getTime()));
     return record;
   }
 

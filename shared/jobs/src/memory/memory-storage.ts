@@ -159,6 +159,6 @@ export class MemoryStorage implements JobStorage {
   }
 
   onNotification(listener: NotificationListener): () => void {
-    return this.#jobs.onNotification(listener);
+    return this.#jobs.notifications.subscribe(listener);
   }
 }

@@ -1,4 +1,5 @@
 import Type, { type TObject, type TProperties } from 'typebox';
+import { namePattern } from '../job/bounds.js';
 import { storable } from '../job/storable.js';
 import type { Job } from '../job/job.js';
 import type { BulkOperation, BulkPreview } from '../storage/bulk-operations.js';
@@ -33,6 +34,18 @@ const RetryFields = Type.Object(
 
 const RescheduleFields = Type.Object(
   { runAt: Type.String({ format: 'date-time', description: 'When it becomes ready' }) },
+  { additionalProperties: false },
+);
+
+const RenameFields = Type.Object(
+  {
+    toName: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: namePattern,
+      description: 'The name of the job definition that is to run it',
+    }),
+  },
   { additionalProperties: false },
 );
 
@@ -96,6 +109,16 @@ const descriptions = {
     isFrequent: true,
     states: { from: statesOfAction.reschedule, to: ['scheduled'], unchanged: unchangedByAction.reschedule },
   },
+  rename: {
+    on: 'jobs',
+    name: 'rename',
+    summary: 'Move a job that has not started to another job type',
+    note: 'Servers run it with the handler for the new name, which checks its arguments. Unique keys remain those of the old name.',
+    done: 'renamed',
+    message: 'The job has been moved to the other job type.',
+    role: 'operator',
+    states: { from: statesOfAction.rename, to: statesOfAction.rename, unchanged: unchangedByAction.rename },
+  },
   delete: {
     on: 'jobs',
     name: 'delete',
@@ -152,6 +175,17 @@ export const jobOperations = {
     after: jobAfter,
   }),
   edit: jobEdit,
+  rename: operation<typeof RenameFields, Job, ControlResult>({
+    ...descriptions.rename,
+    fields: RenameFields,
+    change: ({ control }, { target, fields }, options) => control.rename(target, fields.toName, options),
+    facts: (result) => {
+      const facts = factsOf(result);
+      if (facts.outcome !== 'done' || result.outcome === 'unknown') return facts;
+      return { ...facts, before: { name: result.job.name } };
+    },
+    after: jobAfter,
+  }),
   delete: operation<typeof noFields, Job, ControlResult>({
     ...descriptions.delete,
     fields: noFields,
@@ -189,6 +223,7 @@ export const jobSetOperations = {
   retry: onMany('retry', withDelay({ dependents: Type.Optional(Dependents) })),
   run: onMany('run', DelayFields),
   reschedule: onMany('reschedule', withDelay(RescheduleFields.properties)),
+  rename: onMany('rename', withDelay(RenameFields.properties)),
   delete: onMany('delete', DelayFields),
 } satisfies Record<BulkAction, unknown>;
 
@@ -232,5 +267,6 @@ function onMany<Fields extends TObject>(
 interface SetValues {
   readonly dependents?: boolean;
   readonly runAt?: string;
+  readonly toName?: string;
   readonly delayMs?: number;
 }

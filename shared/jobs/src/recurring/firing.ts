@@ -95,7 +95,7 @@ export function roomFor({ maxBacklog }: Pick<RecurringJob, 'maxBacklog'>, backlo
  * @param now the time to encode in the job's id, by the storage's clock
  */
 export function buildRecurringRun(job: Omit<NewRecurringJob, 'args'>, args: JsonText, now: Date): NewJob {
-  const { id, name, queue, priority, maxAttempts, timeoutMs, tags, concurrency } = job;
+  const { id, name, version, queue, priority, maxAttempts, timeoutMs, tags, concurrency } = job;
   const unique = job.unique === null ? null : toUniqueness(job.unique);
   return {
     id: newId(now.getTime()),
@@ -109,6 +109,7 @@ export function buildRecurringRun(job: Omit<NewRecurringJob, 'args'>, args: Json
       recurringJobId: id,
       ...(timeoutMs !== null && { timeoutMs }),
       ...(unique !== null && { unique }),
+      ...(version > 1 && { version }),
       ...(tags.length > 0 && { tags }),
       ...(concurrency !== null && concurrencyMeta(concurrency)),
     },

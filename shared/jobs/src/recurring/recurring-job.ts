@@ -1,7 +1,7 @@
 import type { ArgsMember, InputOfJob } from '../job/definition.js';
-import { checkInteger } from '../job/bounds.js';
+import { bounds, checkInteger } from '../job/bounds.js';
 import { brand } from '@longshore/edge';
-import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
+import { checkConcurrency, type CheckedConcurrency, type Concurrency } from '../job/concurrency.js';
 import {
   checkDefinition,
   checkMaxAttempts,
@@ -44,6 +44,8 @@ export interface RecurringJob extends PauseState, StoredSchedule {
   /** The name of the enqueued jobs. */
   name: string;
   args: JsonValue;
+  /** The version of the job definition for which the arguments were written. */
+  version: number;
   queue: string;
   priority: number;
   maxAttempts: number;
@@ -60,8 +62,8 @@ export interface RecurringJob extends PauseState, StoredSchedule {
   maxBacklog: number | null;
   /** The tags of the enqueued jobs. */
   tags: readonly string[];
-  /** The concurrency key and limit of the enqueued jobs; `null` if they have none. */
-  concurrency: Concurrency | null;
+  /** The concurrency key of the enqueued jobs, with its limits; `null` if they have none. */
+  concurrency: CheckedConcurrency | null;
   /**
    * The unique key of the enqueued jobs; `null` if they have none. If another job holds it at a due time, no job is enqueued:
    * `replace` gives that job the content of the new one, `keep` and `reject` leave it as it is.
@@ -84,6 +86,7 @@ export interface NewRecurringJob extends Pick<
   RecurringJob,
   | 'id'
   | 'name'
+  | 'version'
   | 'queue'
   | 'priority'
   | 'maxAttempts'
@@ -112,6 +115,8 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** Unique among all recurring jobs. Follows the naming rules of job names. */
   id: string;
   definition: Definition;
+  /** The version of the definition for which the arguments were written; by default, that of the definition. */
+  version?: number;
   /** `once` by default. */
   misfire?: MisfirePolicy;
   /**
@@ -167,6 +172,7 @@ const recurringJobOptions: OptionNames<
   id: true,
   definition: true,
   args: true,
+  version: true,
   cron: true,
   timeZone: true,
   every: true,
@@ -203,7 +209,9 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   const { misfire = 'once', overlap = 'allow', maxBacklog = null } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
   const { maxAttempts = definition.maxAttempts, timeoutMs = null, tags = [] } = options;
-  const { value: args, text } = definition.check(input);
+  const { version = definition.version } = options;
+  checkInteger('version', version, bounds.version);
+  const { value: args, text } = definition.check(input, version);
   const { concurrency = definition.concurrencyOf(args), unique = definition.uniquenessOf(args) } = options;
   checkName('recurring job', id);
   checkName('queue', queue);
@@ -212,14 +220,13 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   if (timeoutMs !== null) checkTimeout(timeoutMs);
   checkOneOf('misfire', misfire, ['skip', 'once', 'all']);
   checkOneOf('overlap', overlap, ['allow', 'skip', 'wait']);
-  if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
-    throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${shown(misfireLimit)}`);
-  }
+  checkInteger('misfireLimit', misfireLimit, { min: 1, max: 1_000 });
   if (maxBacklog !== null) checkInteger('maxBacklog', maxBacklog, maxBacklogBounds);
   return Object.freeze({
     id,
     name: definition.name,
     args: text,
+    version,
     queue,
     priority,
     maxAttempts,

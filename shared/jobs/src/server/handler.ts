@@ -114,7 +114,7 @@ export function handleJob<Args, Result, Input, Returned extends Result>(
     throw new TypeError(
       `handleJob needs the function that runs the job "${definition.name}" as its second parameter, not a class: handleJob(definition, (context) => new ${run.name || 'Handler'}().run(context))`,
     );
-  // Arguments are validated against the definition's schema when a job is enqueued, so this cast is safe.
+  // Arguments are validated against the definition's schema when an attempt starts, so this cast is safe.
   return { definition: typed, run: run as RunJob<unknown> };
 }
 

@@ -1,3 +1,4 @@
+import { namesOf } from '../job/definition.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import { delayOf, type LocalNotification, type ReadyJobs } from '../storage/notification.js';
 import type { ServerDescription } from '../storage/servers.js';
@@ -339,7 +340,7 @@ function descriptionOf(options: ResolvedServerOptions): ServerDescription {
     pid: process.pid,
     queues: [...options.queues.names],
     ...(weights !== null && { queueWeights: weights }),
-    jobNames: options.handlers.map(({ definition }) => definition.name),
+    jobNames: options.handlers.flatMap(({ definition }) => namesOf(definition)),
     concurrency: options.concurrency,
     ...(options.version !== null && { version: options.version }),
     timeoutMs: options.serverTimeoutMs,

@@ -1,9 +1,16 @@
 import { excessBytes, toJsonText } from '../job/arguments.js';
 import { isDelay } from '../job/bounds.js';
-import { CancelJob, JobTimeoutError, ResultTooLargeError, SnoozeJob } from '../job/errors.js';
+import {
+  CancelJob,
+  InvalidArgumentsError,
+  JobTimeoutError,
+  ResultTooLargeError,
+  SnoozeJob,
+} from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import { isA } from '../job/is-a.js';
-import type { ClaimedJob, JsonText, JsonValue, Outcome } from '../job/job.js';
+import { definitionVersion } from '../job/meta.js';
+import type { ClaimedJob, JobError, JsonText, JsonValue, Outcome } from '../job/job.js';
 import type { JobDefinition } from '../job/definition.js';
 import { delayBefore, isRetryable } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
@@ -23,21 +30,28 @@ export function toResult(value: unknown, maxBytes: number, definition?: JobDefin
 }
 
 /**
- * Checks the arguments of a claimed job that were not checked when it was enqueued. Returns the job with the arguments
- * for the handler: the output of the definition's schema. If they are invalid, also returns the outcome of the attempt: a
- * failure without a retry, because the next attempt would have the same arguments.
+ * Returns a claimed job with its arguments as the handler receives them: upgraded to the version of the definition and
+ * checked against it, with the defaults and transforms of its schema applied. If the arguments do not match, also returns the outcome of the attempt: a failure
+ * without a retry, because the next attempt would have the same arguments.
  */
-export function checkedArgs(
+export function withReadArgs(
   job: ClaimedJob,
-  definition: JobDefinition,
+  handler: JobHandler,
 ): { readonly job: ClaimedJob; readonly refusal: Outcome | null } {
   try {
-    return { job: { ...job, args: definition.check(job.args).value as JsonValue }, refusal: null };
+    const args = handler.definition.read(job.args, definitionVersion(job.meta)) as JsonValue;
+    return { job: { ...job, args }, refusal: null };
   } catch (error) {
-    const { name, message } = toJobError(error);
-    const reason = `The arguments do not match the definition of "${job.name}", and were enqueued without it, such as by longshore.enqueue: ${message}`;
-    return { job, refusal: { kind: 'failed', error: { name, message: reason, stack: null } } };
+    const refusal = isA(error, InvalidArgumentsError)
+      ? ({ kind: 'failed', error: doesNotMatch(job.name, error) } as const)
+      : failure(job, error, handler, { cancelled: false, timeout: null });
+    return { job, refusal };
   }
+}
+
+function doesNotMatch(name: string, error: InvalidArgumentsError): JobError {
+  const message = `The arguments do not match the definition of "${name}" on this server: ${error.message}. The definition has changed since the job was enqueued, or the job was enqueued without it. Deploy a definition that accepts these arguments, such as one with version and upgrade, and retry the job; or enqueue it again with others`;
+  return { ...toJobError(error), message, stack: null };
 }
 
 /**

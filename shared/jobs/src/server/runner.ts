@@ -2,12 +2,14 @@ import { bounds } from '../job/bounds.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
-import { isUncheckedId } from '../job/id.js';
 import type { JobStorage } from '../storage/storage.js';
+import { namesOf } from '../job/definition.js';
+import { definitionVersion } from '../job/meta.js';
 import { compose } from '../job/middleware.js';
 import type { JobHandler, RunJob } from './handler.js';
 import type { Holdings } from './holdings.js';
-import { checkedArgs, failure, toResult } from './outcome.js';
+import { NewerVersions } from './newer-versions.js';
+import { failure, toResult, withReadArgs } from './outcome.js';
 import { Reporter } from './reporter.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
 import type { ResolvedServerOptions } from './server-options.js';
@@ -40,6 +42,7 @@ interface RunnableHandler extends JobHandler {
 export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
+  readonly #newerVersions: NewerVersions;
   readonly #options: RunnerOptions;
   /** The options for jobs without a handler. */
   readonly #attemptOptions: AttemptOptions;
@@ -50,12 +53,13 @@ export class Runner {
   /** Transactions of abandoned attempts that are still open. */
   readonly #abandoned = new Set<Promise<void>>();
 
-  /** @throws {RangeError} if two handlers have the same job name */
+  /** @throws {RangeError} if two handlers are for jobs of the same name */
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#holdings = options.holdings;
     const { storage: store, client, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
     const { threads, timeoutGraceMs: graceMs, logger } = options;
+    this.#newerVersions = new NewerVersions(logger);
     this.#threads = new ThreadPool({ threads, graceMs, maxLogLines, logger });
     const logBounds = { maxLines: maxLogLines, maxLineBytes: maxLogLineBytes };
     const reporter = new Reporter(store, logBounds, options.logger);
@@ -67,15 +71,18 @@ export class Runner {
     });
     this.#attemptOptions = attemptOptions();
     for (const handler of options.handlers) {
-      const { name } = handler.definition;
-      if (this.#handlers.has(name)) throw new RangeError(`There are two handlers for the job "${name}"`);
+      const names = namesOf(handler.definition);
+      const taken = names.find((name) => this.#handlers.has(name));
+      if (taken !== undefined)
+        throw new RangeError(`There are two handlers for the job "${taken}", counting aliases`);
       const run = this.#runOf(handler);
       const wrappedRun = compose(options.middleware, async (context) => run(context));
-      this.#handlers.set(name, {
+      const runnable = {
         ...handler,
         run: options.middleware.length === 0 ? run : wrappedRun,
         options: attemptOptions(handler),
-      });
+      };
+      for (const name of names) this.#handlers.set(name, runnable);
     }
   }
 
@@ -221,10 +228,7 @@ export class Runner {
 
   async #run(claimed: ClaimedJob): Promise<void> {
     const handler = this.#handlers.get(claimed.name);
-    const isChecked = handler === undefined || !isUncheckedId(claimed.claim.jobId);
-    const { job, refusal } = isChecked
-      ? { job: claimed, refusal: null }
-      : checkedArgs(claimed, handler.definition);
+    const { job, refusal } = this.#read(claimed, handler);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
     this.#holdings.running.set(job.claim.jobId, attempt);
     this.#started++;
@@ -239,6 +243,15 @@ export class Runner {
     limit?.cancel();
     if (attempt.unreported) await attempt.flushReport();
     this.#settle(attempt, job, outcome);
+  }
+
+  /** Returns a job with the arguments for its handler. If it must not run, also returns the outcome of the attempt. */
+  #read(job: ClaimedJob, handler: JobHandler | undefined): { job: ClaimedJob; refusal: Outcome | null } {
+    if (handler === undefined) return { job, refusal: null };
+    const { version: known } = handler.definition;
+    const version = definitionVersion(job.meta);
+    if (version > known) return { job, refusal: this.#newerVersions.putOff(job, version, known) };
+    return withReadArgs(job, handler);
   }
 
   #settle(attempt: RunningAttempt, job: ClaimedJob, outcome: Outcome): void {

@@ -4,6 +4,7 @@ import {
   hasOptions,
   isBoolean,
   isDate,
+  isJobName,
   isListOf,
   isOneOf,
   isStorableTime,
@@ -41,6 +42,8 @@ export interface BulkRequest {
   readonly visibleQueues?: readonly string[] | null;
   /** Required for `reschedule`, and only allowed there: when the jobs become ready. */
   readonly runAt?: Date | null;
+  /** Required for `rename`, and only allowed there: the new name of the jobs. */
+  readonly toName?: string | null;
   /** Why, as for `JobControl.cancel`; `null` by default. */
   readonly reason?: string | null | undefined;
   /**
@@ -60,6 +63,7 @@ const bulkOptions: OptionNames<BulkRequest> = {
   dependents: isBoolean,
   visibleQueues: orNull(isListOf(isText)),
   runAt: orNull(isStorableTime),
+  toName: orNull(isJobName),
   reason: orNull(isText),
   delayMs: true,
 };
@@ -122,6 +126,8 @@ export interface BulkOperation {
   reason: string | null;
   /** The new time of rescheduled jobs; `null` for other actions. */
   runAt: Date | null;
+  /** The new name of renamed jobs; `null` for other actions. */
+  toName: string | null;
   createdAt: Date;
   /** When the operation starts to change jobs: `createdAt` plus the requested delay. */
   startsAt: Date;
@@ -167,7 +173,8 @@ export interface BulkOperations {
    * starts when that transaction commits.
    *
    * @throws {RangeError} if the action is unknown, the filter is empty or contains too many ids, `requestedBy` is too
-   *   long, the delay is out of bounds, or the time of jobs to reschedule is missing or out of bounds
+   *   long, the delay is out of bounds, or the time of jobs to reschedule or the name of jobs to rename is missing or
+   *   invalid
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   find(id: string): Promise<BulkOperation | null>;
@@ -196,10 +203,14 @@ export interface BulkOperations {
  */
 export function checkBulkRequest(request: BulkRequest): void {
   checkSelection(request);
-  const { action, requestedBy, delayMs = 0, runAt = null } = request;
+  const { action, requestedBy, delayMs = 0, runAt = null, toName = null } = request;
   if ((runAt !== null) !== (action === 'reschedule'))
     throw new RangeError(
       action === 'reschedule' ? 'Rescheduling requires runAt' : `runAt is not possible with ${action}`,
+    );
+  if ((toName !== null) !== (action === 'rename'))
+    throw new RangeError(
+      action === 'rename' ? 'Renaming requires toName' : `toName is not possible with ${action}`,
     );
   if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
   if (!(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= maxDelayMs))

@@ -7,6 +7,7 @@ import {
   isFunction,
   isIdText,
   isInteger,
+  isJobName,
   isListOf,
   isOneOf,
   isQueueName,
@@ -154,6 +155,7 @@ export const documentedCalls: DocumentedCalls = {
     },
     run: { id: isString, options: actionOptions },
     reschedule: { id: isString, runAt: isStorableTime, options: actionOptions },
+    rename: { id: isString, toName: isJobName, options: actionOptions },
     delete: { id: isString, options: actionOptions },
   },
   queues: {

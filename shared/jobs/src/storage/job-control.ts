@@ -5,7 +5,7 @@ import type { DecideEdits, EditOptions } from './job-content.js';
 import type { PauseOptions, PauseState } from '../job/pause.js';
 
 /** What operators do to jobs, one at a time or many at once. Each is named after a method of {@link JobControl}. */
-export const bulkActions = ['cancel', 'retry', 'run', 'reschedule', 'delete'] as const;
+export const bulkActions = ['cancel', 'retry', 'run', 'reschedule', 'rename', 'delete'] as const;
 
 export type BulkAction = (typeof bulkActions)[number];
 
@@ -15,6 +15,7 @@ export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...
   retry: ['failed', 'cancelled'],
   run: ['awaiting', 'scheduled'],
   reschedule: ['scheduled'],
+  rename: ['awaiting', 'scheduled', 'enqueued'],
   delete: ['done', 'failed', 'cancelled'],
 };
 
@@ -24,6 +25,7 @@ export const unchangedByAction: Readonly<Record<BulkAction, readonly JobState[]>
   retry: ['enqueued', 'processing'],
   run: ['enqueued', 'processing'],
   reschedule: [],
+  rename: [],
   delete: [],
 };
 
@@ -103,6 +105,13 @@ export interface JobControl {
    * @throws {RangeError} if the time is out of bounds
    */
   reschedule(id: string, runAt: Date, options?: JobControlOptions): Promise<ControlResult>;
+  /**
+   * Moves a job that has not started to another job type: servers run it with the handler for that name. Its unique keys
+   * remain those of the old name.
+   *
+   * @throws {RangeError} if the name is invalid
+   */
+  rename(id: string, toName: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Deletes a finished job. The result's `job` is the deleted job. */
   delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
