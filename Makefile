@@ -74,7 +74,7 @@ test-packages: build ## Pack all packages, install only the tarballs in an empty
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
 
-test-rollout: build ## Replace the previous version by this one under load, in both orders
+test-rollout: build ## Replace the previous version by this one under load, and the example's first version by its second
 	@npm run --silent --workspaces --if-present test:rollout
 
 test-containers: $(installed) ## Build the containers and test them (needs Docker)
