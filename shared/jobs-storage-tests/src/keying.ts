@@ -68,6 +68,24 @@ export function keying(fixture: Fixture): void {
     expect(keysOf(await claimAll(serverId, queue))).to.deep.equal(['a', 'a', 'b', 'none']);
   });
 
+  it('lets keys share a busy server in proportion to their limits, whichever enqueued first', async () => {
+    const { queue, serverId } = await queueWith((name) => [
+      ...Array.from({ length: 40 }, () => keyed(name, 'heavy', 3)),
+      ...Array.from({ length: 40 }, () => keyed(name, 'light', 1)),
+    ]);
+    const started: string[] = [];
+    while (started.length < 32) {
+      await resolved();
+      const [job] = await fixture.claim(serverId, queue, 1);
+      if (job === undefined) throw new Error('No job is ready');
+      started.push(job.meta?.concurrencyKey ?? 'none');
+      await fixture.storage.completions.complete([
+        { claim: job.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+      ]);
+    }
+    expect(started.filter((key) => key === 'light')).to.have.length(8);
+  });
+
   it('lists the keys that block jobs, with their limits and the jobs that occupy them', async () => {
     const { queue, serverId } = await queueWith((name) => [
       ...five(name, 'b', 1),
