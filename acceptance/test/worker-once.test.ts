@@ -50,10 +50,13 @@ describe('a worker that runs once', () => {
     await database.query(`select longshore.enqueue('held'), longshore.enqueue('held')`);
     const stopped = once(worker, '--once');
     await eventually(
-      async () =>
-        (await database.query('select id from longshore.job where queue_id > 0 and server_id is not null'))
-          .rows,
-      (rows) => rows.length > 0,
+      async () => {
+        const held = await database.query(
+          'select 1 from longshore.job where queue_id > 0 and server_id is not null',
+        );
+        return held.rowCount;
+      },
+      (jobs) => jobs !== 0,
     );
     const ended = stopped.end('SIGTERM');
     await eventually(

@@ -140,7 +140,7 @@ export function draining(fixture: Fixture): void {
     const first = await client.enqueue(work);
     const options = { signal: stopping.signal, stopTimeoutMs: 3_600_000, logger: { ...silentLogger, info } };
     expect(await run([handler], options)).to.deep.equal({ ...none, done: 1, drained: false });
-    const second = { id: String((await fixture.storage.jobs.find(first.id))?.result) };
+    const second = { id: (await fixture.storage.jobs.find(first.id))?.result as string };
     expect(await stateOf(second)).to.equal('enqueued');
     expect(await run([handler], options)).to.deep.equal({ ...none, drained: false });
     expect(await stateOf(second)).to.equal('enqueued');

@@ -16,18 +16,16 @@ describe('What a handler can read', () => {
     client = new JobClient(storage);
     reads = [];
     const { jobs, batches } = storage;
-    const [findMany, listAttempts, listPage] = [jobs.findMany, jobs.listAttempts, jobs.listPage];
-    const findBatches = batches.findMany;
     const noting =
       <Given extends unknown[], Answer>(name: string, read: (...given: Given) => Answer) =>
       (...given: Given): Answer => {
         reads.push(name);
         return read(...given);
       };
-    jobs.findMany = noting('jobs', findMany.bind(jobs));
-    jobs.listPage = noting('page', listPage.bind(jobs));
-    jobs.listAttempts = noting('attempts', listAttempts.bind(jobs));
-    batches.findMany = noting('batches', findBatches.bind(batches));
+    jobs.findMany = noting('jobs', jobs.findMany.bind(jobs));
+    jobs.listPage = noting('page', jobs.listPage.bind(jobs));
+    jobs.listAttempts = noting('attempts', jobs.listAttempts.bind(jobs));
+    batches.findMany = noting('batches', batches.findMany.bind(batches));
   });
 
   /** Runs `second` after `first` with these handlers. Resolves to what they have read. */

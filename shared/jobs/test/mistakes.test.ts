@@ -215,6 +215,22 @@ const mistakes: Readonly<Record<string, readonly (readonly [call: () => unknown,
     [() => storage.queues.limit('default', { concurrency: 1 }), 'Did you mean "concurrencyLimit"?'],
     [() => storage.queues.limit('default', { rateLimit: { job: 1 } }), 'Did you mean "jobs"?'],
   ],
+  runOnce: [
+    [() => untyped(jobs.runOnce)(), 'runOnce must be given an object with the options'],
+    [
+      () => untyped(jobs.runOnce)({ storage: memory, handlers, timeout: 7 }),
+      'runOnce has no option "timeout"',
+    ],
+    [
+      () => untyped(jobs.runOnce)({ storage: memory, handlers, signal: 7 }),
+      'signal must be an AbortSignal, not 7',
+    ],
+    [() => untyped(jobs.runOnce)({ storage: memory }), 'JobServer: handlers must be a list of handlers'],
+  ],
+  stopOnSignals: [
+    [() => untyped(jobs.stopOnSignals)(), 'stopOnSignals: steps must be a list, not undefined'],
+    [() => untyped(jobs.stopOnSignals)([server]), 'stopOnSignals: steps'],
+  ],
 };
 
 /** Exported classes that applications receive or throw, or get from a client. */

@@ -184,7 +184,7 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
   checkName('job', name);
   checkInteger(`defineJob: version of the job "${name}"`, version, bounds.version);
   checkAliases(name, aliases);
-  checkUpgrade(name, options.upgrade);
+  checkUpgrade(options);
   checkName('queue', queue);
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
@@ -250,7 +250,8 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
 
 function checkAliases(name: string, aliases: readonly string[]): void {
   const what = `defineJob: aliases of the job "${name}"`;
-  if (!Array.isArray(aliases)) throw new TypeError(`${what} must be a list of names, not ${shown(aliases)}`);
+  const isList: boolean = Array.isArray(aliases); // a type guard would lose the type of the elements
+  if (!isList) throw new TypeError(`${what} must be a list of names, not ${shown(aliases)}`);
   for (const alias of aliases) checkName('job', alias);
   const names = [name, ...aliases];
   const twice = names.find((one, index) => names.indexOf(one) !== index);
@@ -258,7 +259,7 @@ function checkAliases(name: string, aliases: readonly string[]): void {
     throw new RangeError(`${what} contain "${twice}", which is already a name of the job`);
 }
 
-function checkUpgrade(name: string, upgrade: unknown): void {
+function checkUpgrade({ name, upgrade }: { readonly name: string; readonly upgrade?: unknown }): void {
   if (upgrade !== undefined && typeof upgrade !== 'function')
     throw new TypeError(`defineJob: upgrade of the job "${name}" must be a function, not ${shown(upgrade)}`);
 }

@@ -1,6 +1,7 @@
-import { isSignal, maybe } from '../job/argument-check.js';
+import { isSignal } from '../job/argument-check.js';
+import { checkOptions } from '../job/options.js';
 import { JobServer } from './job-server.js';
-import type { JobServerOptions } from './server-options.js';
+import { type JobServerOptions, serverOptions } from './server-options.js';
 
 export interface RunOnceOptions extends JobServerOptions {
   /**
@@ -37,9 +38,10 @@ const ends = ['done', 'failed', 'retrying', 'cancelled', 'snoozed'] as const;
  * @throws {TypeError} if an option is unknown or of the wrong kind
  * @throws {RangeError} if an option is out of bounds, or two handlers have the same job name
  */
-export async function runOnce({ signal, ...options }: RunOnceOptions): Promise<RunReport> {
-  maybe(isSignal)('runOnce: signal', signal);
-  const server = new JobServer(options);
+export async function runOnce(options: RunOnceOptions): Promise<RunReport> {
+  checkOptions('runOnce', options, { ...serverOptions, signal: isSignal });
+  const { signal, ...ofServer } = options;
+  const server = new JobServer(ofServer);
   const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0 };
   for (const end of ends) server.on(end, () => counts[end]++);
   const stop = (): void => void server.stop();

@@ -121,7 +121,7 @@ const isClient: Check = (what, value) => {
   throw new TypeError(`${what} must be a client, such as new JobClient(storage), not ${shown(value)}`);
 };
 
-const serverOptions: OptionNames<JobServerOptions> = {
+export const serverOptions: OptionNames<JobServerOptions> = {
   storage: true,
   handlers: true,
   client: isClient,
