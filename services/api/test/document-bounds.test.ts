@@ -41,12 +41,14 @@ const excused: readonly RegExp[] = [
   /unique\.states includes finished states, which requires periodMs/,
   /maxBacklog is at most/,
   / is not a time zone; use an IANA name/,
+  /concurrency needs a limit, a rate or both/,
+  /^The arguments are of version \d+ of the job/,
   // Times that depend on when the request is sent.
   /^until must be a time in the future, at most a year ahead/,
   /^startsAfter must be within the last 31 days/,
   /^bucketMs must be a multiple of 60000 up to an hour/,
   // What is checked once a patch has been merged into the item.
-  /^((rateLimit|concurrency)\.\w+|unique\.key|runAt|args) is missing/,
+  /^((rateLimit|concurrency)(\.\w+)+|unique\.key|runAt|args) is missing/,
   // A job that was retried by hand may have more, and may be sent back as it is.
   /^maxAttempts must be an integer from 1 to 1000/,
 ];

@@ -77,6 +77,8 @@ const calls: Readonly<Record<string, Call>> = {
     storage.control.run(scheduled, { transaction, audit }),
   'control.reschedule': ({ storage, scheduled }, transaction) =>
     storage.control.reschedule(scheduled, new Date('2100-01-01'), { transaction, audit }),
+  'control.rename': ({ storage, scheduled }, transaction) =>
+    storage.control.rename(scheduled, 'other', { transaction, audit }),
   'control.delete': ({ storage, cancelled }, transaction) =>
     storage.control.delete(cancelled, { transaction, audit }),
   'control.edit': ({ storage, waiting }, transaction) =>

@@ -30,8 +30,9 @@ const concurrencyOptions: OptionNames<Concurrency> = { key: true, limit: true, r
  */
 export function checkConcurrency(concurrency: Concurrency): CheckedConcurrency {
   checkOptions('concurrency', concurrency, concurrencyOptions);
-  const { key, rate } = concurrency;
-  const { limit = rate === undefined ? NaN : bounds.concurrencyLimit.max } = concurrency;
+  const { key, rate, limit = bounds.concurrencyLimit.max } = concurrency;
+  if (concurrency.limit === undefined && rate === undefined)
+    throw new RangeError('concurrency needs a limit, a rate or both, such as { key, limit: 1 }');
   return {
     key: checkText('A concurrency key', key, bounds.keyLength),
     limit: checkInteger('A concurrency limit', limit, bounds.concurrencyLimit),
