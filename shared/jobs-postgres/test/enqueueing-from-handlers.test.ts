@@ -75,6 +75,19 @@ describe('Enqueueing in the transaction of a handler', () => {
     expect(await storage.batches.list({ limit: 1 })).to.deep.equal([]);
   });
 
+  it('leaves none of the jobs if the transaction rolls back while they are enqueued', async () => {
+    const { job, enqueued } = await run(({ enqueue, transaction }) =>
+      transaction(() => Promise.all([Promise.reject(new Error('no')), enqueue(send, {}), enqueue(send, {})])),
+    );
+    expect(job.state).to.equal('failed');
+    expect(enqueued).to.deep.equal([]);
+  });
+
+  it('refuses a transaction within a transaction', async () => {
+    const { job } = await run(({ transaction }) => transaction(() => transaction(async () => null)));
+    expect(job.error?.message).to.contain('transaction is open already');
+  });
+
   it('creates all of the jobs when the job is done', async () => {
     let before: number | undefined;
     const { job, enqueued } = await run((context) =>

@@ -50,6 +50,18 @@ describe('A job definition', () => {
     expect(() => second.read({}, 1)).to.throw(TypeError, 'not a promise');
   });
 
+  it('handles the rejection of an asynchronous upgrade, which would end the process', async () => {
+    const upgrade = (() => Promise.reject(new Error('unhandled'))) as never;
+    const second = defineJob({ name: 'second', version: 2, upgrade });
+    expect(() => second.read({}, 1)).to.throw(TypeError, 'not a promise');
+    await new Promise(setImmediate); // Node.js reports an unhandled rejection by now, which fails the test
+  });
+
+  it('must return what it has upgraded', () => {
+    const second = defineJob({ name: 'second', version: 2, upgrade: (() => undefined) as never });
+    expect(() => second.read({}, 1)).to.throw(TypeError, 'upgrade returned nothing');
+  });
+
   it('accepts any object if it has no schema', () => {
     expect(defineJob({ name: 'any' }).check({ whatever: 1 }).text).to.equal('{"whatever":1}');
   });

@@ -137,8 +137,8 @@ export class PostgresCompletions {
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
         const transaction = withDefaultParsers(client, { afterCommit });
-        const result = await work(transaction);
-        await allTurns(transaction); // calls that the handler did not wait for
+        // If the work fails, too: calls that the handler did not wait for would otherwise be made after the rollback.
+        const result = await work(transaction).finally(() => allTurns(transaction));
         const jobKind = row.meta === null ? 'plain' : 'any';
         const { text, citus } = finishDone[jobKind]; // without its name, because the handler could deallocate it
         await client.takeBackAndQuery({

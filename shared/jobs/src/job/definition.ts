@@ -272,11 +272,18 @@ function upgraded(
 ): unknown {
   if (options.upgrade === undefined) return args;
   const result = options.upgrade(args as object, from);
-  if (result instanceof Promise)
+  if (result === undefined) throw new TypeError('upgrade returned nothing: it must return the arguments');
+  if (isPromiseLike(result)) {
+    Promise.resolve(result).catch(() => undefined); // a rejection that nobody handles would end the process
     throw new TypeError(
       'upgrade must return the arguments, not a promise: move what needs a lookup to the handler',
     );
+  }
   return result;
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /** Returns the names of the jobs that a definition describes: its name and its aliases. */

@@ -59,6 +59,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
    */
   #transaction: Promise<void> | undefined;
   #abandonment: AbortController | undefined;
+  /** The calls that have joined the open transaction. */
+  readonly #joining: Promise<unknown>[] = [];
 
   constructor(job: ClaimedJob, options: AttemptOptions) {
     this.claim = job.claim;
@@ -99,11 +101,30 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   get #client(): BoundClient {
-    this.#bound ??= this.#options.client.boundTo(() => {
+    this.#bound ??= this.#joiningClient();
+    return this.#bound;
+  }
+
+  #joiningClient(): BoundClient {
+    const bound = this.#options.client.boundTo(() => {
       this.#abandonment?.signal.throwIfAborted();
       return { transaction: this.#open, enqueuedBy: this.claim.jobId };
     });
-    return this.#bound;
+    const joined =
+      <Given extends unknown[]>(call: (...given: Given) => Promise<unknown>) =>
+      (...given: Given) =>
+        this.#joined(call(...given));
+    return {
+      enqueue: joined(bound.enqueue),
+      enqueueMany: joined(bound.enqueueMany),
+      enqueueBatch: joined(bound.enqueueBatch),
+    } as BoundClient;
+  }
+
+  /** Has an open transaction wait for a call that has joined it, even if the handler does not. */
+  #joined<Answer>(call: Promise<Answer>): Promise<Answer> {
+    if (this.#open !== undefined) this.#joining.push(call);
+    return call;
   }
 
   get parents(): ContextReads['parents'] {
@@ -191,6 +212,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
   async #completeInTransaction<Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> {
+    if (this.#open !== undefined)
+      throw new TypeError('transaction is open already: use the client that it has passed to its function');
     const { store, toResult } = this.#options;
     let result: { value: Result } | undefined;
     let pendingReport: JobReport | null = null;
@@ -199,6 +222,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
       try {
         result = { value: await work(client) };
       } finally {
+        await Promise.allSettled(this.#joining);
         this.#open = undefined;
       }
       const text = toResult(result.value);
