@@ -61,7 +61,7 @@ describe('a worker that runs once', () => {
     const ended = stopped.end('SIGTERM');
     await eventually(
       () => stopped.lines,
-      (lines) => lines.some((line) => line.includes('"stopping"')),
+      (lines) => lines.some((line) => line.includes('"server stopping"')),
     );
     await held.finish();
     expect(await ended).to.equal('exit 0');
