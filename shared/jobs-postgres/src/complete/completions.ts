@@ -138,7 +138,12 @@ export class PostgresCompletions {
         if (row === undefined) throw new ClaimLostError(jobId);
         const transaction = withDefaultParsers(client, { afterCommit });
         // If the work fails, too: calls that the handler did not wait for would otherwise be made after the rollback.
-        const result = await work(transaction).finally(() => allTurns(transaction));
+        let result: Awaited<ReturnType<TransactionWork>>;
+        try {
+          result = await work(transaction);
+        } finally {
+          await allTurns(transaction);
+        }
         const jobKind = row.meta === null ? 'plain' : 'any';
         const { text, citus } = finishDone[jobKind]; // without its name, because the handler could deallocate it
         await client.takeBackAndQuery({
