@@ -1,7 +1,7 @@
 -- Up Migration
 
--- The token buckets of concurrency keys with a rate, and when blocked jobs of these keys are to be checked again. Rows of full
--- buckets are deleted.
+-- The token buckets of concurrency keys with a rate, and the time at which the next blocked job of each key can start. Rows of
+-- full buckets are deleted.
 create table key_rate (
   queue_id integer not null,
   key text collate "C" not null,

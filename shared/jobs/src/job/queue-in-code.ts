@@ -34,8 +34,8 @@ interface Applied extends Pick<PauseState, 'pausedAt'> {
 }
 
 /**
- * Returns the settings to apply when code changes from `before` to `after`, `null` for none: what it defines anew. A setting that
- * it no longer defines returns to its default, unless operators have changed it.
+ * Returns the settings to apply when an application's code changes from `before` to `after` (`null` if it defines none): those
+ * whose definition has changed. A setting that is no longer defined returns to its default, unless operators have changed it.
  */
 export function changesInCode(
   before: StoredQueueInCode | null,
