@@ -48,7 +48,8 @@ WORKDIR /longshore/app
 USER 1000:1000
 # Readiness rather than liveness: traffic and dependent containers wait until the storage is reachable and migrated.
 # Uses node:http, because each check is a new process, and loading fetch would take more than half of its time.
-HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+# Each check starts Node.js, which takes seconds on a busy machine.
+HEALTHCHECK --interval=5s --timeout=10s --start-period=120s --retries=5 \
   CMD ["node", "-e", "require('http').get(`http://127.0.0.1:${process.env.PORT}/readyz`, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 
 FROM service AS api
