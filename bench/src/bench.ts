@@ -89,7 +89,8 @@ export class Bench {
   /**
    * Measures the throughput of `work` and the CPU time per job.
    *
-   * @param work enqueues or runs exactly `jobs` jobs and resolves to the elapsed time, in milliseconds
+   * @param jobs number of jobs, or of steps if `work` is measured by them
+   * @param work enqueues or runs exactly `jobs` jobs or steps and resolves to the elapsed time, in milliseconds
    */
   async sample(agent: Agent | readonly Agent[], jobs: number, work: () => Promise<number>): Promise<Sample> {
     const agents = [agent].flat();

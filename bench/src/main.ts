@@ -1,7 +1,7 @@
 /** `make bench`: measures Longshore and its peers on a local Postgres. See `bench/README.md`. */
 import { writeFile } from 'node:fs/promises';
 import { Bench } from './bench.js';
-import { allContenders, isOnRedis } from './contenders/index.js';
+import { available } from './contenders/index.js';
 import { BenchDatabase } from './database.js';
 import { BenchRedis } from './redis.js';
 import { drawResults } from './chart.js';
@@ -18,12 +18,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 async function run(options: Options): Promise<void> {
   const peers = await installPeers({ all: !options.smoke });
   const redis = new BenchRedis();
-  const hasRedis = await BenchRedis.isInstalled();
-  const contenders = allContenders.filter(
-    (name) =>
-      name === 'longshore' ||
-      ((isOnRedis(name) ? hasRedis : true) && (!name.startsWith('bullmq') || !options.smoke)),
-  );
+  const contenders = available({ all: !options.smoke, hasRedis: await BenchRedis.isInstalled() });
   const database = await BenchDatabase.start(options);
   const interrupt = (): void => {
     interrupted = true; // keeps errors caused by the interruption from being reported

@@ -8,13 +8,18 @@ const tickMs = 10;
  * processes that have ended. Returns `null` if the times cannot be read from /proc.
  */
 export async function processorTime(pid: number): Promise<number | null> {
-  const parent = await readStat(pid);
-  if (parent === null) return null;
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const stats = await Promise.all(pids.map(readStat));
-  const children = stats.filter((stat) => stat?.parent === pid);
-  const ticks = children.reduce((sum, child) => sum + (child?.own ?? 0), parent.own + parent.endedChildren);
-  return ticks * tickMs;
+  for (;;) {
+    const parent = await readStat(pid);
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+    const stats = await Promise.all(pids.map(readStat));
+    const after = await readStat(pid);
+    if (parent === null || after === null) return null;
+    // A child that ended while the others were read may be in neither sum, so all are read again.
+    if (parent.endedChildren !== after.endedChildren) continue;
+    const children = stats.filter((stat) => stat?.parent === pid);
+    const ticks = children.reduce((sum, child) => sum + (child?.own ?? 0), parent.own + parent.endedChildren);
+    return ticks * tickMs;
+  }
 }
 
 interface Stat {

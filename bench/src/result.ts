@@ -31,23 +31,28 @@ export interface ScenarioResult {
 
 /** One contender's measurements in one round. */
 export interface Sample {
-  /** Jobs per second. */
+  /** Jobs (or steps) per second. */
   readonly perSecond: number;
-  /** CPU time of the Node.js processes per job. */
+  /** CPU time of the Node.js processes per job (or step). */
   readonly nodeMicroseconds: number;
-  /** CPU time of the database or Redis server per job; NaN if the system does not report it. */
+  /** CPU time of the database or Redis server per job (or step); NaN if the system does not report it. */
   readonly storeMicroseconds: number;
 }
 
 /** Builds a row of rates from one sample per round. */
-export function rateRow(name: string, settings: string, samples: readonly Sample[]): Row {
+export function rateRow(
+  name: string,
+  settings: string,
+  samples: readonly Sample[],
+  unit: 'job' | 'step' = 'job',
+): Row {
   const rounds = samples.map(({ perSecond }) => perSecond);
   const figures = {
-    'jobs/s': median(rounds),
+    [`${unit}s/s`]: median(rounds),
     min: Math.min(...rounds),
     max: Math.max(...rounds),
-    'node µs/job': median(samples.map(({ nodeMicroseconds }) => nodeMicroseconds)),
-    'store µs/job': median(samples.map(({ storeMicroseconds }) => storeMicroseconds)),
+    [`node µs/${unit}`]: median(samples.map(({ nodeMicroseconds }) => nodeMicroseconds)),
+    [`store µs/${unit}`]: median(samples.map(({ storeMicroseconds }) => storeMicroseconds)),
   };
   return { name, settings, figures, rounds };
 }

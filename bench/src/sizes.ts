@@ -11,6 +11,10 @@ export interface Sizes {
   readonly settingsTried: number;
   /** Number of jobs per candidate when settings are tried, and per warm-up. */
   readonly sweepJobs: number;
+  /** Number of jobs with steps that Longshore runs in a round. */
+  readonly stepJobs: number;
+  /** Number of jobs with steps for the peers. */
+  readonly slowStepJobs: number;
   readonly finishedJobs: number;
   readonly scheduledJobs: number;
   readonly latencyJobs: number;
@@ -46,6 +50,8 @@ export const fullSizes: Sizes = {
   slowJobs: 20_000,
   settingsTried: 6,
   sweepJobs: 25_000,
+  stepJobs: 10_000,
+  slowStepJobs: 2_000,
   finishedJobs: 3_000_000,
   scheduledJobs: 1_000_000,
   latencyJobs: 300,
@@ -78,6 +84,8 @@ export const smokeSizes: Sizes = {
   slowJobs: 200,
   settingsTried: 2,
   sweepJobs: 100,
+  stepJobs: 100,
+  slowStepJobs: 40,
   finishedJobs: 1_000,
   scheduledJobs: 1_000,
   latencyJobs: 5,
@@ -106,4 +114,12 @@ export const smokeSizes: Sizes = {
 /** Returns how many jobs a contender runs in a round. pg-boss and BullMQ run at most `slowJobs`. */
 export function jobsOf(contender: ContenderName, { jobs, slowJobs }: Sizes): number {
   return contender === 'longshore' || contender === 'graphile-worker' ? jobs : Math.min(jobs, slowJobs);
+}
+
+/** Number of durable steps of each job with steps. */
+export const stepsPerJob = 10;
+
+/** Returns how many jobs with steps a contender runs in a round. */
+export function stepJobsOf(contender: ContenderName, { stepJobs, slowStepJobs }: Sizes): number {
+  return contender === 'longshore' ? stepJobs : Math.min(stepJobs, slowStepJobs);
 }

@@ -80,6 +80,41 @@ export class Tasks {
   }
 
   /**
+   * Runs all waiting jobs with `steps` durable steps each; there must be exactly `count` jobs. Resolves to the time from
+   * the start of the server until all outcomes are stored, in milliseconds.
+   *
+   * @throws {Error} if a step ran twice or not at all, or if its result is not stored
+   */
+  async drainSteps(count: number, steps: number, settings: ServerSettings): Promise<number> {
+    const { startStepServer, storedSteps } = this.#contender;
+    if (startStepServer === undefined || storedSteps === undefined)
+      throw new RangeError('This contender has no durable steps');
+    const storedBefore = await storedSteps();
+    const ran = new Map<number, number>();
+    let finished = 0;
+    const elapsedMs = await timed(async () => {
+      const { promise: allFinished, resolve } = signal();
+      await startStepServer(async ({ n }, step) => {
+        for (let number = 0; number < steps; number++)
+          await step(`step-${number}`, () => {
+            const key = n * steps + number;
+            ran.set(key, (ran.get(key) ?? 0) + 1);
+            return number;
+          });
+        if (++finished === count) resolve();
+      }, settings);
+      await within(allFinished, () => `${finished} of ${count} jobs finished`);
+      while ((await this.#contender.unfinished()) > 0) await pause(1);
+    });
+    await this.#contender.stopServer();
+    equal('steps run', ran.size, count * steps);
+    equal('most runs of a step', Math.max(1, ...new Set(ran.values())), 1);
+    equal('steps stored', (await storedSteps()) - storedBefore, count * steps);
+    equal('jobs left', await this.#contender.unfinished(), 0);
+    return elapsedMs;
+  }
+
+  /**
    * Runs jobs alongside other processes until no jobs are left. Returns the number of jobs that this process ran, and
    * when it started and ended, by a clock that all processes on the machine share.
    */

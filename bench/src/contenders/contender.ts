@@ -4,6 +4,12 @@ export interface Payload {
   readonly text?: string;
 }
 
+/**
+ * Runs one step of a job: calls `work` and stores its result, or returns the stored result without calling `work` if an
+ * earlier attempt of the job got that far.
+ */
+export type RunStep = (name: string, work: () => number) => Promise<number>;
+
 /** Settings of a contender's server. Names and meanings depend on the contender. */
 export type ServerSettings = Readonly<Record<string, number>>;
 
@@ -20,6 +26,13 @@ export interface Contender {
   enqueueOne(payload: Payload): Promise<void>;
   /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
+  /** Starts a server whose handler runs durable steps. Absent if this system has none. */
+  readonly startStepServer?: (
+    onJob: (payload: Payload, step: RunStep) => Promise<void>,
+    settings: ServerSettings,
+  ) => Promise<void>;
+  /** Counts the results of steps that are stored. Absent if this system has no durable steps. */
+  readonly storedSteps?: () => Promise<number>;
   /**
    * Starts idle servers with `queues` queues each. Absent if the benchmark supports only one idle server with one
    * queue.

@@ -1,5 +1,5 @@
 import type { ContenderName } from '../contenders/index.js';
-import { allContenders } from '../contenders/index.js';
+import { jobContenders } from '../contenders/index.js';
 import type { Scenario } from '../bench.js';
 import { rateRow, ratiosOf } from '../result.js';
 import { jobsOf } from '../sizes.js';
@@ -11,7 +11,7 @@ const settings = (contender: ContenderName): string =>
 export const bulkEnqueue: Scenario = {
   name: 'bulk-enqueue',
   run: (bench) =>
-    bench.withAgents(bench.among(allContenders), async (...agents) => {
+    bench.withAgents(bench.among(jobContenders), async (...agents) => {
       const { sizes } = bench;
       for (const agent of agents) await agent.perform('enqueueMany', sizes.sweepJobs); // warm-up
       const samples = await bench.interleave(agents, (agent) => {

@@ -1,7 +1,7 @@
 import type { Agent } from '../agent/agent.js';
 import type { Bench, Scenario } from '../bench.js';
 import type { ContenderName } from '../contenders/index.js';
-import { allContenders } from '../contenders/index.js';
+import { jobContenders } from '../contenders/index.js';
 import { rateRow, ratioOf, type Row, type Sample } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
@@ -14,7 +14,7 @@ export const drainProcesses: Scenario = {
   isLeftOutOfSmoke: true,
   run: async (bench) => {
     const rows: Row[] = [];
-    for (const contender of bench.among(allContenders)) rows.push(...(await measure(bench, contender)));
+    for (const contender of bench.among(jobContenders)) rows.push(...(await measure(bench, contender)));
     const ours = (processes: number): Row => {
       const row = rows.find(({ name }) => name === rowName('longshore', processes));
       if (row === undefined) throw new RangeError('A row is missing');

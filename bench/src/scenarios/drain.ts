@@ -1,7 +1,7 @@
 import type { Agent } from '../agent/agent.js';
 import type { Scenario } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
-import { allContenders } from '../contenders/index.js';
+import { jobContenders } from '../contenders/index.js';
 import { rateRow, ratiosOf } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
@@ -11,7 +11,7 @@ import { drainSample } from './drain-sample.js';
 export const drain: Scenario = {
   name: 'drain',
   run: (bench) =>
-    bench.withAgents(bench.among(allContenders), async (...agents) => {
+    bench.withAgents(bench.among(jobContenders), async (...agents) => {
       const { sizes } = bench;
       const best = new Map<Agent, ServerSettings>();
       for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes));

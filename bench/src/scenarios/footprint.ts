@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scenario } from '../bench.js';
-import { allContenders, isOnRedis } from '../contenders/index.js';
+import { jobContenders, isOnRedis } from '../contenders/index.js';
 import { ratiosOf, type Row } from '../result.js';
 import { drainSettings } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
@@ -12,7 +12,7 @@ export const footprint: Scenario = {
   isLeftOutOfSmoke: true,
   run: async (bench) => {
     const rows: Row[] = [];
-    for (const contender of bench.among(allContenders).filter((name) => !isOnRedis(name))) {
+    for (const contender of bench.among(jobContenders).filter((name) => !isOnRedis(name))) {
       bench.note(contender);
       rows.push(
         await bench.withAgents([contender], async (agent) => {
@@ -22,7 +22,7 @@ export const footprint: Scenario = {
           await pause(statisticsDelayMs);
           const before = await readFigures(agent.url);
           await agent.perform('enqueueMany', jobs);
-          await agent.perform('drain', jobs, drainSettings[contender][0] ?? {});
+          await agent.perform('drain', jobs, drainSettings[contender]?.[0] ?? {});
           await pause(statisticsDelayMs);
           const after = await readFigures(agent.url);
           const figures = {

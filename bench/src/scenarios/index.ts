@@ -19,6 +19,7 @@ import { latency } from './latency.js';
 import { listeners } from './listeners.js';
 import { pinnedPromises } from './pinned-promises.js';
 import { singleEnqueue } from './single-enqueue.js';
+import { steps } from './steps.js';
 import { wakeUps } from './wake-ups.js';
 
 export const scenarios: readonly Scenario[] = [
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   pinnedPromises,
   latency,
   singleEnqueue,
+  steps,
   footprint,
   manyQueues,
   dueAtOnce,

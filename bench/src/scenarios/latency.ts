@@ -1,7 +1,7 @@
 import type { Agent } from '../agent/agent.js';
 import type { Bench, Scenario } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
-import { allContenders } from '../contenders/index.js';
+import { jobContenders } from '../contenders/index.js';
 import { ratiosOf, type Row, type Target } from '../result.js';
 import { describe, latencySettings, fastestSettings } from '../server-settings.js';
 import { median, percentile } from '../statistics.js';
@@ -10,7 +10,7 @@ import { median, percentile } from '../statistics.js';
 export const latency: Scenario = {
   name: 'latency',
   run: (bench) =>
-    bench.withAgents(bench.among(allContenders), async (...agents) => {
+    bench.withAgents(bench.among(jobContenders), async (...agents) => {
       const rows: Row[] = [];
       for (const place of ['two processes', 'one process'] as const) {
         for (const server of agents) rows.push(await measure(bench, server, place));
@@ -36,7 +36,7 @@ async function measure(bench: Bench, server: Agent, place: 'one process' | 'two 
   const sender = place === 'one process' ? server : await bench.agent(contender, server.url);
   try {
     const settings = await fastestSettings(
-      latencySettings[contender].slice(0, settingsTried),
+      (latencySettings[contender] ?? []).slice(0, settingsTried),
       async (candidate) => median(await latencies(server, sender, Math.ceil(latencyJobs / 5), candidate)),
     );
     const heard = await latencies(server, sender, latencyJobs, settings);

@@ -1,6 +1,6 @@
 import type { Agent } from '../agent/agent.js';
 import type { Scenario } from '../bench.js';
-import { allContenders } from '../contenders/index.js';
+import { jobContenders } from '../contenders/index.js';
 import { rateRow, ratiosOf } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
@@ -13,7 +13,7 @@ export const payload: Scenario = {
   name: 'payload',
   isLeftOutOfSmoke: true,
   run: (bench) =>
-    bench.withAgents(bench.among(allContenders), async (...agents) => {
+    bench.withAgents(bench.among(jobContenders), async (...agents) => {
       const { sizes } = bench;
       const best = new Map<Agent, Readonly<Record<string, number>>>();
       for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes));

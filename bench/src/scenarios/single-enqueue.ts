@@ -1,4 +1,4 @@
-import { allContenders } from '../contenders/index.js';
+import { jobContenders } from '../contenders/index.js';
 import type { Scenario } from '../bench.js';
 import { rateRow, ratiosOf } from '../result.js';
 
@@ -9,7 +9,7 @@ import { rateRow, ratiosOf } from '../result.js';
 export const singleEnqueue: Scenario = {
   name: 'single-enqueue',
   run: (bench) =>
-    bench.withAgents(bench.among(allContenders), async (...agents) => {
+    bench.withAgents(bench.among(jobContenders), async (...agents) => {
       const { singleJobs, singleCallers } = bench.sizes;
       for (const agent of agents) await agent.perform('enqueueConcurrently', singleJobs / 10, singleCallers);
       const samples = await bench.interleave(agents, (agent) => {
