@@ -17,6 +17,7 @@ export type {
 export type { EnqueuedJob, EnqueuedJobs, EnqueueOptions } from './client/enqueue-options.js';
 export { JobClient, type JobClientOptions } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
+export type { SignalSendOptions, SignalTarget } from './client/send-signal.js';
 export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
 export { QuotaExceededError, type QuotaLimits } from './storage/quotas.js';
@@ -40,6 +41,8 @@ export {
   ReadTimeoutError,
   ResultTooLargeError,
   SnoozeJob,
+  StepFailedError,
+  StepTimeoutError,
   StorageClosedError,
   StorageUnavailableError,
   TooManyQueuesError,
@@ -76,6 +79,18 @@ export {
 export { JobServer } from './server/job-server.js';
 export { runOnce, type RunOnceOptions, type RunReport } from './server/run-once.js';
 export { type Logger, silentLogger } from './server/logger.js';
+export type {
+  EnqueueAndWait,
+  RunningStep,
+  RunStep,
+  SleepTime,
+  StepContext,
+  StepOptions,
+  TransactionalStep,
+  WaitForJobOptions,
+  WaitForSignal,
+  WaitOptions,
+} from './server/steps/step-context.js';
 export { stopOnSignals } from './server/stop-on-signals.js';
 export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerEvents } from './server/server-events.js';

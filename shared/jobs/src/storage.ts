@@ -29,6 +29,7 @@ export * from './storage/recurring-jobs.js';
 export * from './storage/saved-searches.js';
 export * from './storage/servers.js';
 export * from './storage/set-aside.js';
+export * from './storage/steps.js';
 export * from './storage/storage.js';
 export * from './storage/timings.js';
 export * from './storage/transaction.js';
@@ -130,6 +131,7 @@ export {
   topicOf,
 } from './job/job-event.js';
 export type { JobKey } from './job/job-key.js';
+export * from './job/step.js';
 export { type LogLevel, logLevels, type LogLine, type NewLogLine, type Progress } from './job/job-log.js';
 export {
   type Attempt,

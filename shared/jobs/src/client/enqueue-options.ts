@@ -44,6 +44,11 @@ export interface EnqueueOptions {
    * for each request, such as a UUID.
    */
   idempotencyKey?: string;
+  /**
+   * A key by which signals find the job, such as `order:4711`, if their sender does not know the job's id: 1 to 200
+   * characters. Several jobs may have the same key; a signal then goes to all that have not ended.
+   */
+  correlate?: string;
   /** The jobs and batches that must end before this job can run. */
   after?: AfterOption;
   /**
@@ -84,6 +89,7 @@ export const requestedOptions: OptionNames<RequestedOptions> = {
   concurrency: true,
   unique: true,
   idempotencyKey: true,
+  correlate: true,
   after: true,
   visibleQueues: isListOf(isText),
   includeHolder: isBoolean,

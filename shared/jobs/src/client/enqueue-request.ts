@@ -32,6 +32,8 @@ export interface EnqueueOrigin {
   readonly transaction?: TransactionClient | undefined;
   /** Id of the job whose handler makes the call; `undefined` outside of handlers. */
   readonly enqueuedBy?: string | undefined;
+  /** Id of the job whose handler waits for the end of the jobs of this call; `undefined` if none does. */
+  readonly resumes?: string | undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { checkDefinition, type JobDefinition, namesOf } from '../job/definition.
 import { InvalidArgumentsError } from '../job/errors.js';
 import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
-import type { Job, NewJob } from '../job/job.js';
+import type { Job, JsonValue, NewJob } from '../job/job.js';
 import type { JobMeta } from '../job/meta.js';
 import { compose, isMiddlewareList } from '../job/middleware.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
@@ -15,6 +15,7 @@ import { checkPeriod } from '../job/uniqueness.js';
 import { collectJobs, type Enqueuer, type EnqueueResult } from '../storage/enqueuer.js';
 import type { JobReader } from '../storage/job-reader.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
+import type { Steps } from '../storage/steps.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
 import { batchOptions, type BatchRequest, type EnqueuedBatch } from './batch-request.js';
@@ -39,6 +40,7 @@ import {
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
+import { sendSignal, type SignalSendOptions, type SignalTarget } from './send-signal.js';
 
 export interface JobClientOptions {
   /** Middleware around every call that enqueues jobs; the first is the outermost. None by default. */
@@ -74,6 +76,7 @@ export class JobClient {
   readonly recurring: RecurringClient;
   readonly #enqueuer: Enqueuer;
   readonly #jobs: JobReader;
+  readonly #steps: Steps;
   readonly #ids: IdSource;
   readonly #maxArgsBytes: number;
   readonly #idempotencyPeriodMs: number;
@@ -81,15 +84,16 @@ export class JobClient {
 
   /** @throws {TypeError} if `storage` is not a storage, or an option is unknown */
   constructor(
-    storage: Pick<JobStorage, 'enqueuer' | 'recurring' | 'clock' | 'jobs'>,
+    storage: Pick<JobStorage, 'enqueuer' | 'recurring' | 'clock' | 'jobs' | 'steps'>,
     options: JobClientOptions = {},
   ) {
-    checkStorage('JobClient', storage, ['enqueuer', 'recurring', 'clock', 'jobs']);
+    checkStorage('JobClient', storage, ['enqueuer', 'recurring', 'clock', 'jobs', 'steps']);
     checkOptions('JobClient', options, clientOptions);
     const { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 } = options;
     this.recurring = new RecurringClient(storage.recurring);
     this.#enqueuer = storage.enqueuer;
     this.#jobs = storage.jobs;
+    this.#steps = storage.steps;
     this.#ids = new IdSource(storage.clock);
     this.#maxArgsBytes = checkInteger('maxArgsBytes', maxArgsBytes, bounds.documentBytes);
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
@@ -218,6 +222,25 @@ export class JobClient {
   }
 
   /**
+   * Sends a signal, which handlers receive with `waitFor`. It is kept until the job waits for it; the first of each name
+   * counts. Returns the ids of the jobs that have it: empty if the job does not exist or has ended.
+   *
+   * @param target a job, its id, or the `correlate` key of one or several unfinished jobs, at most 1,000 of them
+   * @param data JSON of at most 1 MiB; `null` by default
+   * @throws {InvalidArgumentsError} if the data is not JSON
+   * @throws {RangeError} if the name, the id or the data is out of bounds
+   * @throws {TypeError} if an option is unknown or of the wrong kind
+   */
+  signal(
+    target: SignalTarget,
+    name: string,
+    data: JsonValue = null,
+    options: SignalSendOptions = {},
+  ): Promise<string[]> {
+    return sendSignal({ jobs: this.#jobs, steps: this.#steps }, target, name, data, options);
+  }
+
+  /**
    * Reads a job, typed by its definition. Returns `null` if there is no job with this id and the definition's name or one
    * of its aliases.
    */
@@ -233,12 +256,13 @@ export class JobClient {
 
   /** Enqueues the jobs of one call. If a batch has a callback, the callback is the last element of the result. */
   async #enqueue(
-    { requests, callback, transaction, enqueuedBy }: EnqueueContext,
+    { requests, callback, transaction, enqueuedBy, resumes }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
   ): Promise<EnqueuedJob[]> {
     if (requests.length === 0 && batch === null) return [];
     const jobs: NewJob[] = [];
-    const origin = enqueuedBy === undefined ? null : { enqueuedBy };
+    const origin =
+      enqueuedBy === undefined ? null : { enqueuedBy, ...(resumes !== undefined && { resumes }) };
     const meta = batch === null ? origin : { ...origin, batchId: batch.id };
     const slices = slicesOf(requests, (request) => {
       const job = withMeta(this.#toNewJob(request, jobs), meta);

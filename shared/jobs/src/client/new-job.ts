@@ -1,4 +1,4 @@
-import { bounds, checkDelay, checkInteger, checkTime } from '../job/bounds.js';
+import { bounds, checkDelay, checkInteger, checkText, checkTime } from '../job/bounds.js';
 import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import type { After } from '../job/continuation.js';
 import {
@@ -106,15 +106,17 @@ function metaOf(
     readonly concurrency: Concurrency | null;
   },
 ): JobMeta | null {
-  const { timeoutMs, traceparent, idempotencyKey } = options;
+  const { timeoutMs, traceparent, idempotencyKey, correlate } = options;
   const tags = options.tags === undefined ? noTags : checkTags(options.tags);
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (traceparent !== undefined) checkTraceparent(traceparent);
+  if (correlate !== undefined) checkText('correlate', correlate, bounds.keyLength);
   const isPlain =
     version === 1 &&
     timeoutMs === undefined &&
     traceparent === undefined &&
     idempotencyKey === undefined &&
+    correlate === undefined &&
     after === null &&
     unique === null &&
     concurrency === null &&
@@ -125,6 +127,7 @@ function metaOf(
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(correlate !== undefined && { correlate }),
     ...(after !== null && parentsMeta(after)),
     ...(unique !== null && { unique: { ...unique } }),
     ...(concurrency !== null && concurrencyMeta(concurrency)),

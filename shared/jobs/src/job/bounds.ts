@@ -41,6 +41,8 @@ export const bounds = {
   /** Length of a progress message, in characters; a longer message is truncated. */
   progressMessage: { min: 0, max: 500 },
   parents: { min: 1, max: 1_000 },
+  /** How many signals of one name a handler waits for. */
+  awaitedSignals: { min: 1, max: 1_000 },
   /** The version of a job definition. */
   version: { min: 1, max: 1_000_000 },
 } as const satisfies Record<string, Bounds>;

@@ -1,5 +1,6 @@
 import { brand } from '@longshore/edge';
 import { checkDelay } from './bounds.js';
+import type { JobError } from './job-error.js';
 import { shown } from './shown.js';
 
 /**
@@ -104,6 +105,41 @@ export class InvalidArgumentsError extends TypeError {
   constructor(problems: readonly ArgumentProblem[]) {
     super(problems.map(({ path, message }) => `${path} ${message}`).join('; '));
     this.problems = problems;
+  }
+}
+
+/**
+ * Thrown in a handler for a step that failed in an earlier attempt, and for a job that it waits for and that did not end
+ * well. Its `name` and `message` are those of the stored error, so compare `name` instead of the class.
+ */
+export class StepFailedError extends Error {
+  static {
+    brand(this, 'StepFailedError');
+  }
+
+  override readonly name: string;
+  readonly step: string;
+  /** The job that the step waited for; `null` if it waited for none. */
+  readonly jobId: string | null;
+
+  constructor(step: string, { name, message }: Pick<JobError, 'name' | 'message'>, jobId: string | null = null) {
+    super(message);
+    this.name = name;
+    this.step = step;
+    this.jobId = jobId;
+  }
+}
+
+/** Thrown if a step takes longer than its `timeoutMs`. */
+export class StepTimeoutError extends Error {
+  static {
+    brand(this, 'StepTimeoutError');
+  }
+
+  override readonly name = 'StepTimeoutError';
+
+  constructor(step: string, timeoutMs: number) {
+    super(`The step "${step}" exceeded its time limit of ${timeoutMs} ms`);
   }
 }
 

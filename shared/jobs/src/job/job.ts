@@ -9,6 +9,7 @@ import type { JobMetaFields, JobMeta } from './meta.js';
 import type { QueueInCode } from './queue-in-code.js';
 import type { RateLimit } from './queue-limits.js';
 import type { JobState } from './state.js';
+import type { AwaitedSignals } from './step.js';
 
 export type { JobError } from './job-error.js';
 export type { JsonText, JsonValue } from './json.js';
@@ -177,14 +178,26 @@ export interface ClaimedJob {
 
 /**
  * The outcome of an attempt. `retry` schedules the next attempt after `delayMs` milliseconds. `snooze` also does this,
- * but the snoozed attempt does not count.
+ * but the snoozed attempt does not count. `suspend` schedules the job for the time at which its handler goes on at the
+ * latest, and does not count either: if all signals of one name that it awaits have arrived, the job is ready at once.
  */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: JsonText }
   | { readonly kind: 'failed'; readonly error: JobError }
   | { readonly kind: 'cancelled'; readonly error: JobError }
   | { readonly kind: 'snooze'; readonly delayMs: number }
+  | SuspendOutcome
   | { readonly kind: 'retry'; readonly error: JobError; readonly delayMs: number };
+
+/** The outcome of an attempt whose handler only waits. */
+export interface SuspendOutcome {
+  readonly kind: 'suspend';
+  /** When the handler goes on at the latest. */
+  readonly until: Date;
+  readonly awaits: AwaitedSignals;
+  /** The jobs that it waits for and that are cancelled with it. */
+  readonly cancels: readonly string[];
+}
 
 export interface Completion {
   readonly claim: Claim;

@@ -1,6 +1,7 @@
 import { type Bounds, bounds, checkText, clamp } from './bounds.js';
 import { type ContinuationCondition, continuationConditions } from './continuation.js';
 import { readRate, type RateLimit } from './queue-limits.js';
+import type { AwaitedSignals } from './step.js';
 import { type JobUniqueness, readUniqueness, type Uniqueness } from './uniqueness.js';
 
 /** Optional properties of a job. Stored as `null` if the job has none. */
@@ -33,6 +34,14 @@ export interface JobMeta {
   readonly version?: number;
   /** `true` if other jobs depend on this one; absent otherwise. */
   readonly hasDependents?: true;
+  /** A key by which signals find the job. */
+  readonly correlate?: string;
+  /** The signals that the job waited for when it was last suspended. */
+  readonly awaits?: AwaitedSignals;
+  /** Id of the job that waits for this one in its handler; it gets a signal when this job ends. */
+  readonly resumes?: string;
+  /** Ids of the jobs that the handler waits for and that are cancelled with this job. */
+  readonly cancels?: readonly string[];
 }
 
 /**
@@ -81,6 +90,13 @@ export interface JobMetaFields {
   concurrencyLimit: number | null;
   /** How many jobs with the concurrency key start when; `null` if the job has no key, or its key no rate. */
   concurrencyRate: Required<RateLimit> | null;
+  /** The key by which signals find the job; `null` if it has none. */
+  correlate: string | null;
+  /**
+   * The names of the signals that its handler waited for when the job was last suspended. The job still waits for them
+   * while it is `scheduled`.
+   */
+  awaits: string[];
 }
 
 /**
@@ -111,6 +127,8 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
     concurrencyKey: textOf(stored.concurrencyKey),
     concurrencyLimit: typeof stored.concurrencyKey === 'string' ? readLimit(stored.concurrencyLimit) : null,
     concurrencyRate: typeof stored.concurrencyKey === 'string' ? readRate(stored.concurrencyRate) : null,
+    correlate: textOf(stored.correlate),
+    awaits: Object.keys(asObject(stored.awaits)),
   };
 }
 
@@ -143,6 +161,8 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
     concurrencyLimit:
       stored.concurrencyKey === undefined || isWithin(stored.concurrencyLimit, bounds.concurrencyLimit),
     concurrencyRate: stored.concurrencyRate === undefined || readRate(stored.concurrencyRate) !== null,
+    correlate: isText(stored.correlate),
+    awaits: stored.awaits === undefined || asObject(stored.awaits) === stored.awaits,
   };
   const isObject = stored === meta;
   return Object.entries(readable).flatMap(([member, isReadable]) => (isObject && isReadable ? [] : [member]));

@@ -12,7 +12,8 @@ export const jobStates = [
 /**
  * The state of a job:
  *
- * - `scheduled`: waits for its time, for example because of a delay or before a retry
+ * - `scheduled`: waits for its time: because of a delay, before a retry, or because its handler sleeps or waits for a
+ *   signal, at the latest until then
  * - `awaiting`: waits for other jobs or batches
  * - `enqueued`: ready for the next free server, unless its concurrency key blocks it
  * - `processing`: a server has a lease on the job and runs its handler

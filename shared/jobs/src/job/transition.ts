@@ -13,6 +13,7 @@ import type { JobState } from './state.js';
  * - `lost`: the server died or stopped renewing the lease
  * - `released`: it was returned to its queue, for example because the server is stopping; the attempt does not count
  * - `snoozed`: its handler postponed it
+ * - `suspended`: its handler sleeps, or waits for a signal or another job; the attempt does not count
  * - `retried`, `run`, `rescheduled`: an operator retried it, made it ready early, or changed its time
  */
 export type TransitionReason =
@@ -26,6 +27,7 @@ export type TransitionReason =
   | 'lost'
   | 'released'
   | 'snoozed'
+  | 'suspended'
   | 'retried'
   | 'run'
   | 'rescheduled';

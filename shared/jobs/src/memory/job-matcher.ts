@@ -40,8 +40,11 @@ function patternOf(text: string): RegExp {
   return new RegExp(wordPattern(fold(text)), 'u');
 }
 
-function metaMatches({ meta }: JobRecord, filter: JobFilter): boolean {
+function metaMatches({ state, meta }: JobRecord, filter: JobFilter): boolean {
+  const awaits = state === 'scheduled' ? Object.keys(meta?.awaits ?? {}) : [];
   return (
+    includesAny(filter.correlate, [meta?.correlate]) &&
+    includesAny(filter.awaits, awaits) &&
     includesAny(filter.tag, meta?.tags) &&
     includesAny(filter.recurringJobId, [meta?.recurringJobId]) &&
     includesAny(filter.batchId?.map(lower), [meta?.batchId]) &&

@@ -4,6 +4,7 @@ import type { LogLine, Progress } from '../job/job-log.js';
 import { type JobMeta, type JobMetaFields, readMeta } from '../job/meta.js';
 import type { Transition, TransitionReason } from '../job/transition.js';
 import { isFinished, type JobState } from '../job/state.js';
+import type { JobSignal, Step } from '../job/step.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
 /**
@@ -39,6 +40,9 @@ export interface JobRecord extends Omit<
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
+  /** By name. */
+  readonly steps: Map<string, Step>;
+  readonly signals: JobSignal[];
   /** When each line of `log` was stored, in the same order as `log`. */
   readonly logWrittenAt: Date[];
   /** Number of times the job was claimed, including attempts that do not count, such as released ones. */
@@ -77,6 +81,8 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     progress: null,
     log: [],
     transitions: [],
+    steps: new Map(),
+    signals: [],
     logWrittenAt: [],
     runs: 0,
   };

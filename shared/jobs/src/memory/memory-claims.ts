@@ -13,6 +13,7 @@ import {
 } from '../storage/claims.js';
 import type { Clock } from '../job/clock.js';
 import { endAttempt, hasLease, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
+import { hasAwaited, withoutAwaits } from './memory-steps.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-control.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -193,6 +194,21 @@ export class MemoryCompletions implements Completions {
    * @throws {ClaimLostError} if the claim has lost the lease, or another transaction has locked the job
    */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
+    await this.inTransaction(claim, work, signal, (record, result) =>
+      this.#record(record, { kind: 'done', result }),
+    );
+  }
+
+  /**
+   * Runs the work of an attempt in a transaction, and `store` right after the commit, in the same way as
+   * {@link completeInTransaction}.
+   */
+  async inTransaction<Result>(
+    claim: Claim,
+    work: (client: TransactionClient) => Promise<Result>,
+    signal: AbortSignal | undefined,
+    store: (record: JobRecord, result: Result) => void,
+  ): Promise<void> {
     if (this.#begin === undefined)
       throw new TypeError('The memory storage has no transactions: return the result instead');
     const record = this.#jobs.find(claim.jobId);
@@ -205,7 +221,7 @@ export class MemoryCompletions implements Completions {
     record.locked = true;
     try {
       const result = await this.#begin((client) => Promise.race([work(client), aborted]));
-      this.#record(record, { kind: 'done', result });
+      store(record, result);
     } finally {
       record.locked = false;
     }
@@ -225,11 +241,18 @@ export class MemoryCompletions implements Completions {
         record.error = outcome.error;
         this.#jobs.finish(record, outcome.kind);
         break;
+      case 'suspend':
+        undoStart(record);
+        record.meta = { ...record.meta, awaits: outcome.awaits, cancels: outcome.cancels };
+        this.#jobs.schedule(record, hasAwaited(record) ? new Date(now) : outcome.until, 'suspended');
+        break;
       case 'retry':
+        record.meta = withoutAwaits(record.meta);
         endAttempt(record, 'failed', outcome.error, now);
         this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'failed');
         break;
       case 'snooze':
+        record.meta = withoutAwaits(record.meta);
         undoStart(record);
         this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'snoozed');
         break;

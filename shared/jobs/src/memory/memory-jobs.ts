@@ -38,6 +38,8 @@ export class MemoryJobs {
   readonly throughput = new MemoryThroughput();
   readonly firstFailures = new MemoryFirstFailures();
   readonly notifications = new MemoryNotifications();
+  /** Called when a job has ended. */
+  onEnd: (record: JobRecord) => void = () => undefined;
   readonly #clock: Clock;
   #closed = false;
   readonly #records = new Map<string, JobRecord>();
@@ -272,6 +274,7 @@ export class MemoryJobs {
     const { batchId } = record.meta ?? {};
     const end = batchId === undefined ? null : this.batches.count(batchId, state, record.finishedAt);
     if (batchId !== undefined && end !== null) this.#resolveDependents(batchId, end);
+    this.onEnd(record);
   }
 
   #noteFailure({ name, error }: JobRecord, nowMs: number): void {

@@ -24,6 +24,7 @@ import { MemorySavedSearches } from './memory-saved-searches.js';
 import { MemoryServers } from './memory-servers.js';
 import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
+import { MemorySteps } from './memory-steps.js';
 import { MemoryTimings } from './memory-timings.js';
 
 export interface MemoryStorageOptions {
@@ -65,6 +66,7 @@ export class MemoryStorage implements JobStorage {
   readonly control: MemoryControl;
   readonly claims: MemoryClaims;
   readonly completions: MemoryCompletions;
+  readonly steps: MemorySteps;
   readonly leases: MemoryLeases;
   readonly reports: MemoryReports;
   readonly maintenance: MemoryMaintenance;
@@ -112,6 +114,15 @@ export class MemoryStorage implements JobStorage {
     this.control = new MemoryControl(jobs, clock, audit);
     this.claims = new MemoryClaims(jobs, servers, jobTypes, clock);
     this.completions = new MemoryCompletions(jobs, clock, setAside, transaction);
+    this.steps = new MemorySteps({
+      jobs,
+      clock,
+      audit,
+      inTransaction: (...given) => this.completions.inTransaction(...given),
+      retry: (id) => this.control.retry(id, { ignoreDependencies: true }),
+      cancel: (id) => this.control.cancel(id),
+    });
+    jobs.onEnd = (record) => this.steps.ended(record);
     this.leases = new MemoryLeases(jobs, servers, clock);
     this.reports = new MemoryReports(jobs, clock);
     this.maintenance = new MemoryMaintenance({

@@ -6,6 +6,7 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { ContextReads } from './context-reads.js';
+import type { StepContext } from './steps/step-context.js';
 
 /** A running job, as handlers and event listeners see it. */
 export interface RunningJob<Args = unknown> {
@@ -30,7 +31,7 @@ export interface RunningJob<Args = unknown> {
  * - they reject once the lease was lost or the server has given up on the handler, because another attempt may run then
  * - in a worker thread, they reject with a TypeError
  */
-export interface JobContext<Args> extends BoundClient, ContextReads {
+export interface JobContext<Args> extends BoundClient, ContextReads, StepContext {
   readonly args: Args;
   readonly job: RunningJob<Args>;
   /**

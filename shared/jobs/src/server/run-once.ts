@@ -20,11 +20,13 @@ export interface RunReport {
   readonly retrying: number;
   readonly cancelled: number;
   readonly snoozed: number;
+  /** Attempts whose handler began to wait. */
+  readonly suspended: number;
   /** `false` if the run ended before everything that was ready had run: by the signal, or by an operator. */
   readonly drained: boolean;
 }
 
-const ends = ['done', 'failed', 'retrying', 'cancelled', 'snoozed'] as const;
+const ends = ['done', 'failed', 'retrying', 'cancelled', 'snoozed', 'suspended'] as const;
 
 /**
  * Runs the jobs that are ready in the queues of the handlers, and those that they make ready, until none is left. Then
@@ -42,7 +44,7 @@ export async function runOnce(options: RunOnceOptions): Promise<RunReport> {
   checkOptions('runOnce', options, { ...serverOptions, signal: isSignal });
   const { signal, ...ofServer } = options;
   const server = new JobServer(ofServer);
-  const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0 };
+  const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0, suspended: 0 };
   for (const end of ends) server.on(end, () => counts[end]++);
   const stop = (): void => void server.stop();
   if (signal?.aborted === true) return { ...counts, drained: false };

@@ -20,7 +20,10 @@ type RunningOption =
 type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
-  readonly storage: Pick<JobStorage, 'batches' | 'clock' | 'completions' | 'jobs' | 'reports' | 'timings'>;
+  readonly storage: Pick<
+    JobStorage,
+    'batches' | 'clock' | 'completions' | 'jobs' | 'reports' | 'steps' | 'timings'
+  >;
   readonly holdings: Holdings;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
@@ -68,6 +71,9 @@ export class Runner {
       reporter,
       client,
       toResult: (value) => toResult(value, maxResultBytes, handler?.definition),
+      toStepResult: (value) => toResult(value, maxResultBytes),
+      retryRules: handler?.definition.retryRules ?? {},
+      logger,
     });
     this.#attemptOptions = attemptOptions();
     for (const handler of options.handlers) {
@@ -229,7 +235,10 @@ export class Runner {
   async #run(claimed: ClaimedJob): Promise<void> {
     const handler = this.#handlers.get(claimed.name);
     const { job, refusal } = this.#read(claimed, handler);
-    const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
+    const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions, (outcome) => {
+      limit?.cancel();
+      void attempt.flushReport().then(() => this.#settle(attempt, job, outcome));
+    });
     this.#holdings.running.set(job.claim.jobId, attempt);
     this.#started++;
     const { timings, clock } = this.#options.storage;
@@ -237,7 +246,7 @@ export class Runner {
     this.#options.onStart(job, waitedMs);
     timings.started(job.claim.queue, job.name, waitedMs);
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
-    const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
+    const limit: TimeLimit | null = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     // Awaited even if refused, because an attempt must not end while `#startNext` starts it.
     const outcome = await (refusal ?? this.#outcomeOf(attempt, job, handler));
     limit?.cancel();
@@ -315,9 +324,11 @@ export class Runner {
       if (handler === undefined)
         throw new Error(`The storage returned the job "${job.name}", for which this server has no handler`);
       const result = await handler.run(attempt);
+      if (attempt.hasSteps) await attempt.endSteps();
       if (attempt.timeout !== null) throw attempt.timeout;
       return { kind: 'done', result: handler.options.toResult(result) };
     } catch (error) {
+      if (attempt.hasSteps) await attempt.endSteps({ error });
       return failure(job, error, handler, attempt);
     }
   }

@@ -1,7 +1,8 @@
 import type { BoundClient } from '../client/bound-client.js';
 import type { JobClient } from '../client/job-client.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
-import type { Claim, ClaimedJob, JsonText, JsonValue } from '../job/job.js';
+import type { Claim, ClaimedJob, JsonText, JsonValue, SuspendOutcome } from '../job/job.js';
+import type { RetryRules } from '../job/retry.js';
 import type { JobLog } from '../job/job-log.js';
 import type { JobReport } from '../storage/job-reports.js';
 import type { JobStorage } from '../storage/storage.js';
@@ -10,7 +11,9 @@ import { type AttemptReader, StoredAttemptReader } from './attempt-reader.js';
 import type { AttemptReport } from './attempt-report.js';
 import { type ContextReads, contextReads } from './context-reads.js';
 import type { JobContext, RunningJob } from './handler.js';
+import type { Logger } from './logger.js';
 import type { Reporter } from './reporter.js';
+import { JobSteps } from './steps/job-steps.js';
 
 /** Converts a claimed job to the form that handlers and listeners receive. */
 export function toRunningJob({
@@ -26,12 +29,16 @@ export function toRunningJob({
 }
 
 export interface AttemptOptions {
-  readonly store: Pick<JobStorage, 'batches' | 'completions' | 'jobs' | 'reports'>;
+  readonly store: Pick<JobStorage, 'batches' | 'clock' | 'completions' | 'jobs' | 'reports' | 'steps'>;
   readonly reporter: Reporter;
   /** The client that the handler enqueues with. */
   readonly client: JobClient;
   /** Serializes the handler's return value. Throws if the value is not JSON, is too large or violates the schema. */
   readonly toResult: (value: unknown) => JsonText;
+  /** Serializes the result of a step, in the same way but without a schema. */
+  readonly toStepResult: (value: unknown) => JsonText;
+  readonly retryRules: RetryRules;
+  readonly logger: Logger;
 }
 
 /** One run of a handler. Also serves as the handler's context. */
@@ -59,10 +66,15 @@ export class RunningAttempt implements JobContext<JsonValue> {
    */
   #transaction: Promise<void> | undefined;
   #abandonment: AbortController | undefined;
+  /** Created when the handler first uses one of them. */
+  #steps: JobSteps | undefined;
+  readonly #suspend: (outcome: SuspendOutcome) => void;
   /** The calls that have joined the open transaction. */
   readonly #joining: Promise<unknown>[] = [];
 
-  constructor(job: ClaimedJob, options: AttemptOptions) {
+  /** @param suspend called when the handler has nothing left to do but to wait */
+  constructor(job: ClaimedJob, options: AttemptOptions, suspend: (outcome: SuspendOutcome) => void) {
+    this.#suspend = suspend;
     this.claim = job.claim;
     this.args = job.args;
     this.job = toRunningJob(job);
@@ -121,10 +133,60 @@ export class RunningAttempt implements JobContext<JsonValue> {
     } as BoundClient;
   }
 
-  /** Has an open transaction wait for a call that has joined it, even if the handler does not. */
+  /** Has an open transaction, or a suspension, wait for a call, even if the handler does not. */
   #joined<Answer>(call: Promise<Answer>): Promise<Answer> {
     if (this.#open !== undefined) this.#joining.push(call);
-    return call;
+    return this.#steps === undefined ? call : this.#steps.during(() => call);
+  }
+
+  get step(): JobSteps['step'] {
+    return this.#usedSteps.step;
+  }
+
+  get sleep(): JobSteps['sleep'] {
+    return this.#usedSteps.sleep;
+  }
+
+  get waitFor(): JobSteps['waitFor'] {
+    return this.#usedSteps.waitFor;
+  }
+
+  get enqueueAndWait(): JobSteps['enqueueAndWait'] {
+    return this.#usedSteps.enqueueAndWait;
+  }
+
+  get #usedSteps(): JobSteps {
+    const { store, client, retryRules, toStepResult, logger } = this.#options;
+    this.#steps ??= new JobSteps({
+      claim: this.claim,
+      store: store.steps,
+      clock: store.clock,
+      client,
+      retryRules,
+      toResult: toStepResult,
+      signal: this.signal,
+      abandoned: this.#abandoned.signal,
+      warn: (message) => {
+        this.log.warn(message);
+        logger.warn({ claim: this.claim }, message);
+      },
+      suspend: this.#suspend,
+    });
+    return this.#steps;
+  }
+
+  /**
+   * Stores what became of failed steps. Must be called when the handler has ended.
+   *
+   * @param thrown what the handler threw, if it did
+   */
+  async endSteps(thrown?: { readonly error: unknown }): Promise<void> {
+    await this.#steps?.end(thrown);
+  }
+
+  /** Whether the handler has used steps. */
+  get hasSteps(): boolean {
+    return this.#steps !== undefined;
   }
 
   get parents(): ContextReads['parents'] {
@@ -206,7 +268,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
 
   /** A new function each time, which works without `this`. Few handlers use it, so it is not made for each attempt. */
   get transaction(): JobContext<JsonValue>['transaction'] {
-    return (work) => this.#completeInTransaction(work);
+    return (work) => {
+      const completed = (): ReturnType<typeof work> => this.#completeInTransaction(work);
+      return this.#steps === undefined ? completed() : this.#steps.during(completed);
+    };
   }
 
   async #completeInTransaction<Result>(

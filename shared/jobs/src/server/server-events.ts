@@ -23,11 +23,22 @@ export interface JobServerEvents {
   retrying: EndedAttempt & { readonly error: JobError; readonly delayMs: number };
   cancelled: EndedAttempt & { readonly error: JobError };
   snoozed: EndedAttempt & { readonly delayMs: number };
+  /** The handler waits for a time, signals or other jobs: it goes on in another attempt, at the latest at `until`. */
+  suspended: EndedAttempt & { readonly until: Date };
   /** The server lost the lease on the job. The job runs again, unless this was its last attempt or it is cancelled. */
   lost: { readonly claim: Claim };
 }
 
 export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobServerEvents[Name]) => void;
+
+const eventOf = {
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  retry: 'retrying',
+  snooze: 'snoozed',
+  suspend: 'suspended',
+} as const satisfies Record<Outcome['kind'], keyof JobServerEvents>;
 
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
@@ -44,6 +55,7 @@ export class ServerEvents {
     retrying: new Set(),
     cancelled: new Set(),
     snoozed: new Set(),
+    suspended: new Set(),
     lost: new Set(),
   };
 
@@ -77,8 +89,7 @@ export class ServerEvents {
   /** @param outcome `null` if the job succeeded and its outcome is already stored */
   ended(claimed: ClaimedJob, outcome: Outcome | null, ranMs: number): void {
     const kind = outcome?.kind ?? 'done';
-    if (this.#listeners[kind === 'retry' ? 'retrying' : kind === 'snooze' ? 'snoozed' : kind].size === 0)
-      return;
+    if (this.#listeners[eventOf[kind]].size === 0) return;
     const attempt = { job: toRunningJob(claimed), ranMs };
     switch (outcome?.kind) {
       case 'failed':
@@ -88,6 +99,8 @@ export class ServerEvents {
         return this.#emit('retrying', { ...attempt, error: outcome.error, delayMs: outcome.delayMs });
       case 'snooze':
         return this.#emit('snoozed', { ...attempt, delayMs: outcome.delayMs });
+      case 'suspend':
+        return this.#emit('suspended', { ...attempt, until: outcome.until });
       default:
         return this.#emit('done', attempt);
     }

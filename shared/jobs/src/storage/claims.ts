@@ -96,11 +96,11 @@ export interface Completions {
  */
 export function outcomeIfCancelled(outcome: Outcome): Outcome {
   if (outcome.kind === 'done' || outcome.kind === 'cancelled') return outcome;
-  return { kind: 'cancelled', error: 'error' in outcome ? outcome.error : snoozedError };
+  return { kind: 'cancelled', error: 'error' in outcome ? outcome.error : putOffError };
 }
 
-const snoozedError = {
+const putOffError = {
   name: 'JobCancelled',
-  message: 'The job was cancelled when it asked to be snoozed',
+  message: 'The job was cancelled when its handler snoozed it or began to wait',
   stack: null,
 };

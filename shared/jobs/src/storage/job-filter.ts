@@ -40,6 +40,10 @@ export interface JobFilter {
   readonly parentId?: readonly string[];
   /** Jobs that the handler of one of these jobs enqueued. */
   readonly enqueuedBy?: readonly string[];
+  /** Jobs with one of these keys for signals. */
+  readonly correlate?: readonly string[];
+  /** Scheduled jobs whose handler waits for a signal with one of these names. */
+  readonly awaits?: readonly string[];
   /** Jobs that are running on one of these servers, and finished jobs whose last attempt ran on one of them. */
   readonly serverId?: readonly string[];
   /** Jobs created at or after this time, according to the time encoded in their ids. */
@@ -109,6 +113,8 @@ const filterMembers: OptionNames<JobFilter> = {
   concurrencyKey: isTexts,
   parentId: isTexts,
   enqueuedBy: isTexts,
+  correlate: isTexts,
+  awaits: isTexts,
   serverId: isTexts,
   createdAfter: isStorableTime,
   createdBefore: isStorableTime,

@@ -19,6 +19,7 @@ import type { RecurringJobs } from './recurring-jobs.js';
 import type { SavedSearches } from './saved-searches.js';
 import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
+import type { Steps } from './steps.js';
 import type { Timings } from './timings.js';
 import { shown } from '../job/shown.js';
 
@@ -36,6 +37,7 @@ export interface JobStorage {
   readonly control: JobControl;
   readonly claims: Claims;
   readonly completions: Completions;
+  readonly steps: Steps;
   readonly leases: Leases;
   readonly reports: JobReports;
   readonly maintenance: Maintenance;

@@ -198,7 +198,7 @@ export class TimingBuffer {
   }
 
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void {
-    if (outcome === 'snooze') return;
+    if (outcome === 'snooze' || outcome === 'suspend') return;
     const timing = this.#timing(queue, name);
     timing.running.add(ranMs);
     if (outcome === 'done') timing.done++;

@@ -70,6 +70,11 @@ export class ThreadContext implements JobContext<JsonValue> {
     );
   };
 
+  readonly step = Object.assign(refuseSteps, { version: refuseSteps });
+  readonly sleep = refuseSteps;
+  readonly waitFor = refuseSteps;
+  readonly enqueueAndWait = refuseSteps;
+
   readonly enqueue = refuseToEnqueue;
   readonly enqueueMany = refuseToEnqueue;
   readonly enqueueBatch = refuseToEnqueue;
@@ -154,6 +159,13 @@ export class ThreadContext implements JobContext<JsonValue> {
   #send(message: ThreadMessage): void {
     this.#task.port.postMessage(message);
   }
+}
+
+async function refuseSteps(): Promise<never> {
+  throw new TypeError(
+    'A handler in a thread has no steps: they are stored by the main thread. ' +
+      'Run it without a thread, and enqueue the computation as a job of its own with enqueueAndWait.',
+  );
 }
 
 async function refuseToEnqueue(): Promise<never> {

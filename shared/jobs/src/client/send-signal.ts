@@ -1,0 +1,68 @@
+import { isString, isTransaction } from '../job/argument-check.js';
+import { bounds, checkText } from '../job/bounds.js';
+import type { JsonValue } from '../job/job.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
+import { shown } from '../job/shown.js';
+import { isFinished, jobStates } from '../job/state.js';
+import { checkSignal } from '../storage/steps.js';
+import type { JobStorage } from '../storage/storage.js';
+import type { TransactionClient } from '../storage/transaction.js';
+
+/** A job, its id, or the `correlate` key of one or several jobs. */
+export type SignalTarget = string | { readonly id: string } | { readonly correlate: string };
+
+export interface SignalSendOptions {
+  /**
+   * Identifies the signal, 1 to 200 characters: a job receives a signal of the same name and id only once, so that sending
+   * can be repeated. A new id by default.
+   */
+  id?: string;
+  /** Who sends it, shown with the job; nobody by default. */
+  sentBy?: string;
+  /** An open transaction of the caller, such as a `pg` client: the signal is sent when it commits. */
+  transaction?: TransactionClient;
+}
+
+const signalOptions: OptionNames<SignalSendOptions> = {
+  id: true,
+  sentBy: isString,
+  transaction: isTransaction,
+};
+
+/** Maximum number of jobs that one signal reaches. */
+const maxReached = 1_000;
+
+/** Sends a signal. See `JobClient.signal`. */
+export async function sendSignal(
+  { jobs, steps }: Pick<JobStorage, 'jobs' | 'steps'>,
+  target: SignalTarget,
+  name: string,
+  data: JsonValue,
+  options: SignalSendOptions,
+): Promise<string[]> {
+  checkOptions('signal', options, signalOptions);
+  const { id, sentBy, transaction } = options;
+  const signal = { name, data, ...(id !== undefined && { id }), ...(sentBy !== undefined && { sentBy }) };
+  checkSignal(signal);
+  const reached = [];
+  for (const jobId of await idsOf(target, jobs)) {
+    const result = await steps.signal(jobId, signal, { transaction });
+    if (result.outcome === 'ok') reached.push(result.job.id);
+  }
+  return reached;
+}
+
+async function idsOf(target: SignalTarget, jobs: JobStorage['jobs']): Promise<string[]> {
+  if (typeof target === 'string') return [target];
+  if (typeof target !== 'object' || target === null || !('id' in target || 'correlate' in target))
+    throw new TypeError(
+      `signal needs a job, its id, or { correlate: '…' } as its first parameter, not ${shown(target)}`,
+    );
+  if ('id' in target) {
+    isString('signal: id', target.id);
+    return [target.id];
+  }
+  const correlate = checkText('correlate', target.correlate, bounds.keyLength);
+  const filter = { correlate: [correlate], state: jobStates.filter((state) => !isFinished(state)) };
+  return (await jobs.list({ filter, limit: maxReached })).map((job) => job.id);
+}

@@ -1,0 +1,92 @@
+import type { JobSignal, NewStep, Step, StepHistory, StepKind } from '../../job/step.js';
+
+const verbs: Readonly<Record<StepKind, string>> = {
+  step: 'a step',
+  sleep: 'a sleep',
+  wait: 'a wait for a signal',
+  job: 'a wait for a job',
+  version: 'a version',
+};
+
+/** The stored steps and signals of a job, as one attempt uses them. */
+export class StoredSteps {
+  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #signals: readonly JobSignal[];
+  readonly #used = new Set<string>();
+  /** Whether each stored step had ended when the next one started, so that their order means something. */
+  readonly #isSequential: boolean;
+  readonly #warn: (message: string) => void;
+  #hasWarned = false;
+  #lastPosition: number;
+
+  constructor({ steps, signals }: StepHistory, warn: (message: string) => void) {
+    this.#steps = new Map(steps.map((step) => [step.name, step]));
+    this.#signals = signals;
+    this.#warn = warn;
+    this.#lastPosition = steps.at(-1)?.position ?? 0;
+    this.#isSequential = steps.every((step, index) => {
+      const before = steps[index - 1];
+      return before === undefined || (before.finishedAt !== null && before.finishedAt <= step.startedAt);
+    });
+  }
+
+  /**
+   * Returns the stored step of this name; `null` if there is none.
+   *
+   * @throws {TypeError} if it is of another kind
+   */
+  use(name: string, kind: StepKind): Step | null {
+    const stored = this.#steps.get(name) ?? null;
+    if (stored === null) return null;
+    if (stored.kind !== kind)
+      throw new TypeError(
+        `"${name}" was ${verbs[stored.kind]} when this job ran before, and now it is ${verbs[kind]}: give the new one another name`,
+      );
+    this.#checkOrder(stored);
+    this.#used.add(name);
+    return stored;
+  }
+
+  /** Returns the signals of this name, in the order in which they arrived. */
+  signals(name: string): readonly JobSignal[] {
+    return this.#signals.filter((signal) => signal.name === name);
+  }
+
+  /** Whether the job has steps that this attempt has not come to yet, so that an earlier one was further. */
+  get hasUnused(): boolean {
+    return this.#used.size < this.#steps.size;
+  }
+
+  /** Returns a new step with the members that most of them have. */
+  start(stored: Step | null, step: Pick<NewStep, 'name' | 'kind'> & { readonly now: Date }): NewStep {
+    const { name, kind, now } = step;
+    return {
+      name,
+      kind,
+      state: 'waiting',
+      position: stored?.position ?? ++this.#lastPosition,
+      result: 'null',
+      error: null,
+      isRemembered: true,
+      attempts: 0,
+      until: stored?.until ?? null,
+      signals: stored?.signals ?? null,
+      childId: stored?.childId ?? null,
+      input: null,
+      startedAt: stored?.startedAt ?? now,
+      finishedAt: null,
+    };
+  }
+
+  #checkOrder({ name, position }: Step): void {
+    if (!this.#isSequential || this.#hasWarned) return;
+    const skipped = [...this.#steps.values()].find(
+      (step) => step.position < position && !this.#used.has(step.name),
+    );
+    if (skipped === undefined) return;
+    this.#hasWarned = true;
+    this.#warn(
+      `The step "${name}" now runs before "${skipped.name}", or without it: they ran in the other order before. If the code has changed, pin the old order with step.version`,
+    );
+  }
+}

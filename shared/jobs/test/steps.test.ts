@@ -1,0 +1,293 @@
+import { ManualClock } from '@longshore/test-support';
+import { expect } from 'chai';
+import {
+  defineJob,
+  handleJob,
+  type Job,
+  JobClient,
+  type JobContext,
+  type JobHandler,
+  type JobState,
+  MemoryStorage,
+  StepFailedError,
+} from '../src/index.js';
+import type { BeginTransaction } from '../src/memory/memory-claims.js';
+import { jobInState, whileServing } from './support/serving.js';
+
+const work = defineJob({ name: 'work', queue: 'work', maxAttempts: 3, retryDelay: [0] });
+const child = defineJob({ name: 'child', queue: 'work', maxAttempts: 1 });
+const day = 86_400_000;
+
+const begin: BeginTransaction = (inTransaction) => inTransaction({ query: async () => ({ rows: [] }) });
+
+describe('The steps of a job', () => {
+  let storage: MemoryStorage;
+  let client: JobClient;
+  let clock: ManualClock;
+  let runs: string[];
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    storage = new MemoryStorage({ clock, transaction: begin });
+    client = new JobClient(storage);
+    runs = [];
+  });
+
+  /** Returns the work of a step, which notes that it runs. */
+  const noting =
+    <Result>(name: string, result: Result) =>
+    (): Result => {
+      runs.push(name);
+      return result;
+    };
+
+  const serve = (
+    handle: (context: JobContext<unknown>) => unknown,
+    whileRunning: (id: string) => Promise<Job>,
+    others: JobHandler[] = [],
+  ): Promise<Job> =>
+    whileServing(storage, 'work', [handleJob(work, handle), ...others], async () => {
+      const { id } = await client.enqueue(work, {});
+      return whileRunning(id);
+    });
+
+  const run = (
+    handle: (context: JobContext<unknown>) => unknown,
+    state: JobState = 'done',
+    others: JobHandler[] = [],
+  ): Promise<Job> => serve(handle, (id) => jobInState(storage, id, state), others);
+
+  /** Waits until the job is suspended. */
+  const suspended = (id: string): Promise<Job> => jobInState(storage, id, 'scheduled');
+
+  it('run once, however often the handler runs', async () => {
+    const { result, attempt } = await run(async ({ step, job }) => {
+      const first = await step('first', noting('first', { at: 1 }));
+      if (job.attempt < 3) throw new Error('later');
+      return first;
+    });
+    expect({ result, attempt, runs }).to.deep.equal({ result: { at: 1 }, attempt: 3, runs: ['first'] });
+  });
+
+  it('may run in parallel, and are told apart by their names', async () => {
+    const { result } = await run(async ({ step, job }) => {
+      const order = job.attempt === 1 ? ['a', 'b'] : ['b', 'a'];
+      const results = await Promise.all(order.map((name) => step(name, noting(name, name))));
+      if (job.attempt === 1) throw new Error('later');
+      return results;
+    });
+    expect({ result, runs }).to.deep.equal({ result: ['b', 'a'], runs: ['a', 'b'] });
+  });
+
+  it('must have different names', async () => {
+    const { error } = await run(async ({ step }) => {
+      await step('same', () => 1);
+      await step('same', () => 2);
+    }, 'failed');
+    expect(error?.message).to.contain('two steps "same"');
+  });
+
+  it('run again if their error ended the attempt', async () => {
+    const { result } = await run(async ({ step, job }) =>
+      step('first', () => {
+        runs.push('first');
+        if (job.attempt < 3) throw new Error('not yet');
+        return 'now';
+      }),
+    );
+    expect({ result, runs: runs.length }).to.deep.equal({ result: 'now', runs: 3 });
+  });
+
+  it('do not run again if their error was caught', async () => {
+    const { result } = await run(async ({ step, job }) => {
+      const failed = await step('first', () => {
+        runs.push('first');
+        throw new RangeError('never');
+      }).catch((error: Error) => error);
+      await step('second', noting('second', 2));
+      if (job.attempt < 3) throw new Error('later');
+      return [failed instanceof StepFailedError, failed instanceof Error && failed.name];
+    });
+    expect({ result, runs }).to.deep.equal({ result: [true, 'RangeError'], runs: ['first', 'second'] });
+  });
+
+  it('are tried as often as they say, without using up attempts of the job', async () => {
+    const ended = await serve(
+      async ({ step }) =>
+        step(
+          'first',
+          ({ attempt }) => {
+            runs.push(`first ${attempt}`);
+            if (attempt < 3) throw new Error('not yet');
+            return 'now';
+          },
+          { maxAttempts: 3, retryDelay: [1_000] },
+        ),
+      async (id) => {
+        for (let retry = 0; retry < 2; retry++) {
+          await suspended(id);
+          clock.advance(1_000);
+          await storage.maintenance.promoteDue(10);
+        }
+        return jobInState(storage, id, 'done');
+      },
+    );
+    expect({ result: ended.result, attempt: ended.attempt, runs }).to.deep.equal({
+      result: 'now',
+      attempt: 1,
+      runs: ['first 1', 'first 2', 'first 3'],
+    });
+  });
+
+  it('sleep without holding a server, and go on afterwards', async () => {
+    const ended = await serve(
+      async ({ step, sleep }) => {
+        await step('before', noting('before', 1));
+        await sleep('night', { ms: day });
+        return step('after', noting('after', 2));
+      },
+      async (id) => {
+        const { runAt, attempt } = await suspended(id);
+        expect([runAt?.getTime(), attempt]).to.deep.equal([clock.now() + day, 0]);
+        clock.advance(day);
+        await storage.maintenance.promoteDue(10);
+        return jobInState(storage, id, 'done');
+      },
+    );
+    expect({ result: ended.result, attempt: ended.attempt, runs }).to.deep.equal({
+      result: 2,
+      attempt: 1,
+      runs: ['before', 'after'],
+    });
+  });
+
+  it('cannot be kept from being suspended by a catch, a finally or a race', async () => {
+    const ended = await serve(
+      async ({ sleep }) => {
+        try {
+          await Promise.race([sleep('night', { ms: day })]);
+        } catch {
+          runs.push('caught');
+        } finally {
+          runs.push('finally');
+        }
+      },
+      async (id) => {
+        await suspended(id);
+        expect(runs).to.deep.equal([]);
+        clock.advance(day);
+        await storage.maintenance.promoteDue(10);
+        return jobInState(storage, id, 'done');
+      },
+    );
+    expect({ state: ended.state, runs }).to.deep.equal({ state: 'done', runs: ['finally'] });
+  });
+
+  it('finish before the attempt is suspended', async () => {
+    await serve(
+      async ({ step, waitFor }) =>
+        Promise.all([
+          waitFor('never'),
+          step('slow', async () => {
+            await new Promise((resolve) => setImmediate(resolve));
+            return noting('slow', 1)();
+          }),
+        ]),
+      suspended,
+    );
+    expect(runs).to.deep.equal(['slow']);
+  });
+
+  it('receive a signal while they wait for it', async () => {
+    const ended = await serve(
+      async ({ waitFor }) => waitFor('packed'),
+      async (id) => {
+        expect((await suspended(id)).awaits).to.deep.equal(['packed']);
+        expect(await client.signal(id, 'packed', { parcels: 2 })).to.deep.equal([id]);
+        await storage.maintenance.promoteDue(10);
+        return jobInState(storage, id, 'done');
+      },
+    );
+    expect(ended.result).to.deep.equal({ parcels: 2 });
+  });
+
+  it('receive a signal that came before, and the first of its name', async () => {
+    const { id } = await client.enqueue(work, {}, { correlate: 'order:1' });
+    await client.signal({ correlate: 'order:1' }, 'packed', 1);
+    await client.signal({ correlate: 'order:1' }, 'packed', 2);
+    const ended = await whileServing(
+      storage,
+      'work',
+      [handleJob(work, ({ waitFor }) => waitFor('packed'))],
+      () => jobInState(storage, id, 'done'),
+    );
+    expect(ended.result).to.equal(1);
+  });
+
+  it('time out, whatever comes later', async () => {
+    const ended = await serve(
+      async ({ waitFor, sleep }) => {
+        const packed = await waitFor('packed', { timeoutMs: day });
+        await sleep('then', { ms: 1 });
+        return packed;
+      },
+      async (id) => {
+        await suspended(id);
+        clock.advance(day);
+        await storage.maintenance.promoteDue(10);
+        await suspended(id);
+        await client.signal(id, 'packed', 'late');
+        clock.advance(1);
+        await storage.maintenance.promoteDue(10);
+        return jobInState(storage, id, 'done');
+      },
+    );
+    expect(ended.result).to.equal(null);
+  });
+
+  it('wait for another job', async () => {
+    const ended = await run(async ({ enqueueAndWait }) => enqueueAndWait(child), 'done', [
+      handleJob(child, () => 'from the child'),
+    ]);
+    expect(ended.result).to.equal('from the child');
+  });
+
+  it('get the error of a job that they wait for', async () => {
+    const ended = await run(
+      async ({ enqueueAndWait }) =>
+        enqueueAndWait(child).catch((error: Error) => `${error.name}: ${error.message}`),
+      'done',
+      [
+        handleJob(child, () => {
+          throw new RangeError('no child');
+        }),
+      ],
+    );
+    expect(ended.result).to.equal('RangeError: no child');
+  });
+
+  it('take effect in the transaction with their result', async () => {
+    const { result } = await run(async ({ step, job }) => {
+      const first = await step(
+        'first',
+        async ({ client: transaction }) => {
+          runs.push(typeof transaction.query);
+          return 1;
+        },
+        { transaction: true },
+      );
+      if (job.attempt < 2) throw new Error('later');
+      return first;
+    });
+    expect({ result, runs }).to.deep.equal({ result: 1, runs: ['function'] });
+  });
+
+  it('pin a version with which a job passed', async () => {
+    const versions: number[] = [];
+    await run(async ({ step, job }) => {
+      versions.push(await step.version('shipping', job.attempt));
+      if (job.attempt < 3) throw new Error('later');
+    });
+    expect(versions).to.deep.equal([1, 1, 1]);
+  });
+});
