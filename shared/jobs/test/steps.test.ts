@@ -103,7 +103,7 @@ describe('The steps of a job', () => {
       const failed = await step('first', () => {
         runs.push('first');
         throw new RangeError('never');
-      }).catch((error: Error) => error);
+      }).catch((error: unknown) => error);
       await step('second', noting('second', 2));
       if (job.attempt < 3) throw new Error('later');
       return [failed instanceof StepFailedError, failed instanceof Error && failed.name];
@@ -165,7 +165,7 @@ describe('The steps of a job', () => {
     const ended = await serve(
       async ({ sleep }) => {
         try {
-          await Promise.race([sleep('night', { ms: day })]);
+          await Promise.race([sleep('night', { ms: day }), sleep('other', { ms: 2 * day })]);
         } catch {
           runs.push('caught');
         } finally {
@@ -228,7 +228,7 @@ describe('The steps of a job', () => {
     const ended = await serve(
       async ({ waitFor, sleep }) => {
         const packed = await waitFor('packed', { timeoutMs: day });
-        await sleep('then', { ms: 1 });
+        await sleep('then', { ms: day });
         return packed;
       },
       async (id) => {
@@ -237,7 +237,7 @@ describe('The steps of a job', () => {
         await storage.maintenance.promoteDue(10);
         await suspended(id);
         await client.signal(id, 'packed', 'late');
-        clock.advance(1);
+        clock.advance(day);
         await storage.maintenance.promoteDue(10);
         return jobInState(storage, id, 'done');
       },
@@ -254,8 +254,7 @@ describe('The steps of a job', () => {
 
   it('get the error of a job that they wait for', async () => {
     const ended = await run(
-      async ({ enqueueAndWait }) =>
-        enqueueAndWait(child).catch((error: Error) => `${error.name}: ${error.message}`),
+      async ({ enqueueAndWait }) => enqueueAndWait(child).catch((error: unknown) => String(error)),
       'done',
       [
         handleJob(child, () => {

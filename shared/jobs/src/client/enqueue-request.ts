@@ -34,6 +34,8 @@ export interface EnqueueOrigin {
   readonly enqueuedBy?: string | undefined;
   /** Id of the job whose handler waits for the end of the jobs of this call; `undefined` if none does. */
   readonly resumes?: string | undefined;
+  /** The id of the only job of this call; by default, a new one. */
+  readonly id?: string | undefined;
 }
 
 /**

@@ -256,7 +256,7 @@ export class JobClient {
 
   /** Enqueues the jobs of one call. If a batch has a callback, the callback is the last element of the result. */
   async #enqueue(
-    { requests, callback, transaction, enqueuedBy, resumes }: EnqueueContext,
+    { requests, callback, transaction, enqueuedBy, resumes, id: ownId }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
   ): Promise<EnqueuedJob[]> {
     if (requests.length === 0 && batch === null) return [];
@@ -266,6 +266,7 @@ export class JobClient {
     const meta = batch === null ? origin : { ...origin, batchId: batch.id };
     const slices = slicesOf(requests, (request) => {
       const job = withMeta(this.#toNewJob(request, jobs), meta);
+      if (ownId !== undefined) job.id = ownId;
       jobs.push(job);
       return job;
     });

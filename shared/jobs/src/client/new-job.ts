@@ -113,10 +113,7 @@ function metaOf(
   if (correlate !== undefined) checkText('correlate', correlate, bounds.keyLength);
   const isPlain =
     version === 1 &&
-    timeoutMs === undefined &&
-    traceparent === undefined &&
-    idempotencyKey === undefined &&
-    correlate === undefined &&
+    hasNone(timeoutMs, traceparent, idempotencyKey, correlate) &&
     after === null &&
     unique === null &&
     concurrency === null &&
@@ -133,6 +130,10 @@ function metaOf(
     ...(concurrency !== null && concurrencyMeta(concurrency)),
     ...(tags.length > 0 && { tags }),
   };
+}
+
+function hasNone(...values: readonly unknown[]): boolean {
+  return values.every((value) => value === undefined);
 }
 
 function parentsMeta({ parents, when }: After): JobMeta {

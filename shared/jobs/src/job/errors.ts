@@ -122,7 +122,11 @@ export class StepFailedError extends Error {
   /** The job that the step waited for; `null` if it waited for none. */
   readonly jobId: string | null;
 
-  constructor(step: string, { name, message }: Pick<JobError, 'name' | 'message'>, jobId: string | null = null) {
+  constructor(
+    step: string,
+    { name, message }: Pick<JobError, 'name' | 'message'>,
+    jobId: string | null = null,
+  ) {
     super(message);
     this.name = name;
     this.step = step;

@@ -20,6 +20,7 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
     includesAny(filter.queue, [record.queue]) &&
     includesAny(filter.name, [record.name]) &&
     metaMatches(record, filter) &&
+    waitsFor(record, filter) &&
     includesAny(filter.serverId?.map(lower), [record.serverId]) &&
     within(record.id, from, to) &&
     timeWithin(record.finishedAt, filter.finishedAfter, filter.finishedBefore) &&
@@ -40,11 +41,13 @@ function patternOf(text: string): RegExp {
   return new RegExp(wordPattern(fold(text)), 'u');
 }
 
-function metaMatches({ state, meta }: JobRecord, filter: JobFilter): boolean {
+function waitsFor({ state, meta }: JobRecord, filter: JobFilter): boolean {
   const awaits = state === 'scheduled' ? Object.keys(meta?.awaits ?? {}) : [];
+  return includesAny(filter.correlate, [meta?.correlate]) && includesAny(filter.awaits, awaits);
+}
+
+function metaMatches({ meta }: JobRecord, filter: JobFilter): boolean {
   return (
-    includesAny(filter.correlate, [meta?.correlate]) &&
-    includesAny(filter.awaits, awaits) &&
     includesAny(filter.tag, meta?.tags) &&
     includesAny(filter.recurringJobId, [meta?.recurringJobId]) &&
     includesAny(filter.batchId?.map(lower), [meta?.batchId]) &&

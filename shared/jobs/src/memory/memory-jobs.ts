@@ -166,11 +166,7 @@ export class MemoryJobs {
     else this.schedule(record, record.runAt, null);
   }
 
-  /**
-   * Returns a queue, creating it if it does not exist.
-   *
-   * @throws {TooManyQueuesError} if a new queue would exceed the limit
-   */
+  /** Returns a queue. Creates it if it does not exist, or throws a {@link TooManyQueuesError} beyond the limit. */
   queue(name: string): QueueRecord {
     return this.#queues.get(name);
   }

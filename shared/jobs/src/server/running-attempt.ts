@@ -125,7 +125,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const joined =
       <Given extends unknown[]>(call: (...given: Given) => Promise<unknown>) =>
       (...given: Given) =>
-        this.#joined(call(...given));
+        this.#joined(() => call(...given));
     return {
       enqueue: joined(bound.enqueue),
       enqueueMany: joined(bound.enqueueMany),
@@ -134,9 +134,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /** Has an open transaction, or a suspension, wait for a call, even if the handler does not. */
-  #joined<Answer>(call: Promise<Answer>): Promise<Answer> {
-    if (this.#open !== undefined) this.#joining.push(call);
-    return this.#steps === undefined ? call : this.#steps.during(() => call);
+  #joined<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    const answer = this.#steps === undefined ? call() : this.#steps.during(call);
+    if (this.#open !== undefined) this.#joining.push(answer);
+    return answer;
   }
 
   get step(): JobSteps['step'] {
@@ -160,6 +161,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     this.#steps ??= new JobSteps({
       claim: this.claim,
       store: store.steps,
+      jobs: store.jobs,
       clock: store.clock,
       client,
       retryRules,
@@ -170,6 +172,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
         this.log.warn(message);
         logger.warn({ claim: this.claim }, message);
       },
+      isInTransaction: () => this.#open !== undefined,
       suspend: this.#suspend,
     });
     return this.#steps;

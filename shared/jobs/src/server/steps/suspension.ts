@@ -35,12 +35,19 @@ export class Suspension {
     return this.#isOver;
   }
 
-  /** Keeps the attempt from being suspended while the work is going on. */
+  /**
+   * Does some work, and keeps the attempt from being suspended meanwhile. If the attempt is over, before or after the work,
+   * the promise never settles.
+   */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#isOver) return never();
     this.#active++;
     try {
       const result = await work();
       return this.#isOver ? await never() : result;
+    } catch (error) {
+      if (this.#isOver) return await never();
+      throw error;
     } finally {
       this.#active--;
       this.#checkSoon();
