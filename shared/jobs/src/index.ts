@@ -17,7 +17,7 @@ export type {
 export type { EnqueuedJob, EnqueuedJobs, EnqueueOptions } from './client/enqueue-options.js';
 export { JobClient, type JobClientOptions } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
-export type { SignalSendOptions, SignalTarget } from './client/send-signal.js';
+export type { SendSignalOptions, SignalTarget } from './client/send-signal.js';
 export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
 export { QuotaExceededError, type QuotaLimits } from './storage/quotas.js';

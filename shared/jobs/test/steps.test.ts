@@ -203,7 +203,7 @@ describe('The steps of a job', () => {
       async ({ waitFor }) => waitFor('packed'),
       async (id) => {
         expect((await suspended(id)).awaits).to.deep.equal(['packed']);
-        expect(await client.signal(id, 'packed', { parcels: 2 })).to.deep.equal([id]);
+        expect(await client.sendSignal(id, 'packed', { parcels: 2 })).to.deep.equal([id]);
         await storage.maintenance.promoteDue(10);
         return jobInState(storage, id, 'done');
       },
@@ -213,8 +213,8 @@ describe('The steps of a job', () => {
 
   it('receive a signal that came before, and the first of its name', async () => {
     const { id } = await client.enqueue(work, {}, { correlate: 'order:1' });
-    await client.signal({ correlate: 'order:1' }, 'packed', 1);
-    await client.signal({ correlate: 'order:1' }, 'packed', 2);
+    await client.sendSignal({ correlate: 'order:1' }, 'packed', 1);
+    await client.sendSignal({ correlate: 'order:1' }, 'packed', 2);
     const ended = await whileServing(
       storage,
       'work',
@@ -236,7 +236,7 @@ describe('The steps of a job', () => {
         clock.advance(day);
         await storage.maintenance.promoteDue(10);
         await suspended(id);
-        await client.signal(id, 'packed', 'late');
+        await client.sendSignal(id, 'packed', 'late');
         clock.advance(day);
         await storage.maintenance.promoteDue(10);
         return jobInState(storage, id, 'done');

@@ -1,10 +1,12 @@
 import type { JobDefinition } from '../job/definition.js';
 import type { BatchRequest, EnqueuedBatch } from './batch-request.js';
 import type { EnqueuedJob, EnqueuedJobs, RequestedOptions } from './enqueue-options.js';
+import type { JsonValue } from '../job/job.js';
 import type { EnqueueRequests, EnqueueRest } from './enqueue-request.js';
+import type { RequestedSignalOptions, SignalTarget } from './send-signal.js';
 
 /**
- * The methods of a `JobClient` that enqueue, for one occasion, such as the run of a handler. The occasion decides about the
+ * The methods of a `JobClient` that enqueue and signal, for one occasion, such as the run of a handler. The occasion decides about the
  * transaction, so they do not take one. They need no `this`, so they can be destructured. A `JobClient` fits wherever
  * only these methods are needed.
  */
@@ -25,6 +27,13 @@ export interface BoundClient {
   >(
     request: BatchRequest<Definitions, Callback>,
   ) => Promise<EnqueuedBatch<Definitions, Callback>>;
+  /** Sends a signal, as `JobClient.sendSignal` does. */
+  readonly sendSignal: (
+    target: SignalTarget,
+    name: string,
+    data?: JsonValue,
+    options?: RequestedSignalOptions,
+  ) => Promise<string[]>;
 }
 
 declare module '@longshore/edge' {

@@ -40,7 +40,13 @@ import {
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
-import { sendSignal, type SignalSendOptions, type SignalTarget } from './send-signal.js';
+import {
+  type RequestedSignalOptions,
+  requestedSignalOptions,
+  sendSignal,
+  type SendSignalOptions,
+  type SignalTarget,
+} from './send-signal.js';
 
 export interface JobClientOptions {
   /** Middleware around every call that enqueues jobs; the first is the outermost. None by default. */
@@ -180,6 +186,10 @@ export class JobClient {
         const { id, jobs, callback } = await this.#enqueueBatchThroughMiddleware(request, origin());
         return { id, jobs: jobs.map(plain), callback: callback && plain(callback) } as never;
       },
+      sendSignal: async (target, name, data, options = {}) => {
+        checkOptions('sendSignal', options, requestedSignalOptions);
+        return this.sendSignal(target, name, data, inTransaction(options, origin().transaction));
+      },
     };
   }
 
@@ -231,11 +241,11 @@ export class JobClient {
    * @throws {RangeError} if the name, the id or the data is out of bounds
    * @throws {TypeError} if an option is unknown or of the wrong kind
    */
-  signal(
+  sendSignal(
     target: SignalTarget,
     name: string,
     data: JsonValue = null,
-    options: SignalSendOptions = {},
+    options: SendSignalOptions = {},
   ): Promise<string[]> {
     return sendSignal({ jobs: this.#jobs, steps: this.#steps }, target, name, data, options);
   }
@@ -300,6 +310,13 @@ export class JobClient {
 }
 
 const checkTransaction = maybe(isTransaction);
+
+function inTransaction(
+  options: RequestedSignalOptions,
+  transaction: TransactionClient | undefined,
+): SendSignalOptions {
+  return transaction === undefined ? options : { ...options, transaction };
+}
 
 /** @throws {Error} if middleware has removed the only job of a call */
 function stillThere(enqueued: EnqueuedJob | undefined): EnqueuedJob {

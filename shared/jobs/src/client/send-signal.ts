@@ -11,7 +11,7 @@ import type { TransactionClient } from '../storage/transaction.js';
 /** A job, its id, or the `correlate` key of one or several jobs. */
 export type SignalTarget = string | { readonly id: string } | { readonly correlate: string };
 
-export interface SignalSendOptions {
+export interface SendSignalOptions {
   /**
    * Identifies the signal, 1 to 200 characters: a job receives a signal of the same name and id only once, so that sending
    * can be repeated. A new id by default.
@@ -23,24 +23,28 @@ export interface SignalSendOptions {
   transaction?: TransactionClient;
 }
 
-const signalOptions: OptionNames<SignalSendOptions> = {
-  id: true,
-  sentBy: isString,
+/** The options of one signal, without the transaction. */
+export type RequestedSignalOptions = Omit<SendSignalOptions, 'transaction'>;
+
+export const requestedSignalOptions: OptionNames<RequestedSignalOptions> = { id: true, sentBy: isString };
+
+const signalOptions: OptionNames<SendSignalOptions> = {
+  ...requestedSignalOptions,
   transaction: isTransaction,
 };
 
 /** Maximum number of jobs that one signal reaches. */
 const maxReached = 1_000;
 
-/** Sends a signal. See `JobClient.signal`. */
+/** Sends a signal. See `JobClient.sendSignal`. */
 export async function sendSignal(
   { jobs, steps }: Pick<JobStorage, 'jobs' | 'steps'>,
   target: SignalTarget,
   name: string,
   data: JsonValue,
-  options: SignalSendOptions,
+  options: SendSignalOptions,
 ): Promise<string[]> {
-  checkOptions('signal', options, signalOptions);
+  checkOptions('sendSignal', options, signalOptions);
   const { id, sentBy, transaction } = options;
   const signal = { name, data, ...(id !== undefined && { id }), ...(sentBy !== undefined && { sentBy }) };
   checkSignal(signal);
@@ -56,10 +60,10 @@ async function idsOf(target: SignalTarget, jobs: JobStorage['jobs']): Promise<st
   if (typeof target === 'string') return [target];
   if (typeof target !== 'object' || target === null || !('id' in target || 'correlate' in target))
     throw new TypeError(
-      `signal needs a job, its id, or { correlate: '…' } as its first parameter, not ${shown(target)}`,
+      `sendSignal needs a job, its id, or { correlate: '…' } as its first parameter, not ${shown(target)}`,
     );
   if ('id' in target) {
-    isString('signal: id', target.id);
+    isString('sendSignal: id', target.id);
     return [target.id];
   }
   const correlate = checkText('correlate', target.correlate, bounds.keyLength);

@@ -67,7 +67,8 @@ export class MemorySteps implements Steps {
 
   async signal(jobId: string, signal: NewSignal, options: SignalOptions = {}): Promise<SignalResult> {
     const { jobs, audit } = this.#parts;
-    refuseTransaction(options.transaction);
+    const { transaction } = options;
+    if (transaction !== undefined && transaction.afterCommit === undefined) refuseTransaction(transaction);
     const checked = checkSignal(signal);
     const { visibleQueues = null } = options;
     const record = jobs.find(jobId);
@@ -84,7 +85,11 @@ export class MemorySteps implements Steps {
         : { outcome: 'ok', job, changed: isNew, signalId: checked.id };
     const result = resultOf(toJob(record));
     audit.addOf(options, result);
-    if (result.outcome === 'ok' && isNew) this.#deliver(record, checked);
+    const deliver = (): void => {
+      if (result.outcome === 'ok' && isNew) this.#deliver(record, checked);
+    };
+    if (transaction === undefined) deliver();
+    else transaction.afterCommit?.(deliver);
     return resultOf(toJob(record));
   }
 
@@ -131,6 +136,7 @@ export class MemorySteps implements Steps {
     const { jobs, clock } = this.#parts;
     const at = new Date(clock.now());
     if (record.signals.some((signal) => signal.name === name && signal.id === id)) return;
+    if (isFinished(record.state)) return; // meanwhile
     record.signals.push({ name, id, data: JSON.parse(data) as JsonValue, at, sentBy });
     if (record.state === 'scheduled' && hasAwaited(record)) jobs.schedule(record, at, null);
   }

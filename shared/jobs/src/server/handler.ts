@@ -23,7 +23,7 @@ export interface RunningJob<Args = unknown> {
 }
 
 /**
- * The context that a handler receives. `enqueue`, `enqueueMany` and `enqueueBatch` enqueue with the server's `client`:
+ * The context that a handler receives. `enqueue`, `enqueueMany`, `enqueueBatch` and `sendSignal` use the server's `client`:
  *
  * - the jobs name the handler's job as `enqueuedBy`
  * - while the work of `transaction` runs, they join that transaction, so the jobs exist only if the job completes;

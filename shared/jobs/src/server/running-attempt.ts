@@ -112,6 +112,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#client.enqueueBatch;
   }
 
+  get sendSignal(): BoundClient['sendSignal'] {
+    return this.#client.sendSignal;
+  }
+
   get #client(): BoundClient {
     this.#bound ??= this.#joiningClient();
     return this.#bound;
@@ -130,6 +134,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
       enqueue: joined(bound.enqueue),
       enqueueMany: joined(bound.enqueueMany),
       enqueueBatch: joined(bound.enqueueBatch),
+      sendSignal: joined(bound.sendSignal),
     } as BoundClient;
   }
 

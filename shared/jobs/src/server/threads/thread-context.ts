@@ -78,6 +78,7 @@ export class ThreadContext implements JobContext<JsonValue> {
   readonly enqueue = refuseToEnqueue;
   readonly enqueueMany = refuseToEnqueue;
   readonly enqueueBatch = refuseToEnqueue;
+  readonly sendSignal = refuseToEnqueue;
 
   /** Sends the latest progress if it has not been sent yet. Must be called after the handler has ended. */
   end(): void {
@@ -170,7 +171,7 @@ async function refuseSteps(): Promise<never> {
 
 async function refuseToEnqueue(): Promise<never> {
   throw new TypeError(
-    'A handler in a thread cannot enqueue: the client belongs to the main thread. ' +
-      'Run it without a thread, or return the jobs to enqueue and enqueue them in a handler on the main thread.',
+    'A handler in a thread cannot enqueue or send signals: the client belongs to the main thread. ' +
+      'Run it without a thread, or return the jobs to enqueue and do so in a handler on the main thread.',
   );
 }
