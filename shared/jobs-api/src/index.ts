@@ -39,6 +39,7 @@ export interface JobsApiOptions {
   readonly storage: Pick<
     JobStorage,
     | 'jobs'
+    | 'steps'
     | 'control'
     | 'reports'
     | 'queues'

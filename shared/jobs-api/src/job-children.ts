@@ -34,7 +34,7 @@ const AttemptItem = Type.Object({
 });
 
 /** Reasons why callers cannot change a collection that only servers write. */
-const writtenByServers: NotAllowed = {
+export const writtenByServers: NotAllowed = {
   create: 'Servers record these while they run jobs.',
   replaceMany: 'A record of the past does not change.',
   deleteMany: 'Records are deleted together with their job.',
@@ -74,6 +74,7 @@ const reasons: Record<TransitionReason, true> = {
   lost: true,
   released: true,
   snoozed: true,
+  suspended: true,
   retried: true,
   run: true,
   rescheduled: true,

@@ -45,6 +45,8 @@ export const serverSet = [
   'batchId',
   'recurringJobId',
   'enqueuedBy',
+  'correlate',
+  'awaits',
   'concurrency',
   'unique',
   'idempotencyKey',

@@ -23,6 +23,16 @@ export const jobFilters = {
     match: 'exact',
     description: 'Jobs that the handler of one of these jobs enqueued.',
   },
+  correlate: {
+    field: 'correlate',
+    match: 'exact',
+    description: 'Jobs with one of these keys for signals.',
+  },
+  awaits: {
+    field: 'awaits',
+    match: 'exact',
+    description: 'Scheduled jobs whose handler waits for a signal with one of these names.',
+  },
   serverId: {
     field: 'serverId',
     match: 'exact',
@@ -114,6 +124,8 @@ const textual = [
   'batchId',
   'parentId',
   'enqueuedBy',
+  'correlate',
+  'awaits',
   'serverId',
   'concurrencyKey',
 ] as const;

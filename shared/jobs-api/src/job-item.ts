@@ -29,6 +29,9 @@ export const JobErrorItem = Type.Object({
   stack: nullable(Type.String({ description: 'The stack trace' })),
 });
 
+/** A job waits for at most this many signals at once. */
+const maxAwaited = 10_000;
+
 /** A job as the API shows it. Taken together, the examples of the fields describe a job that is done. */
 export const JobItem = Type.Object({
   id: Id,
@@ -142,6 +145,12 @@ export const JobItem = Type.Object({
     Type.String({ format: 'uuid', description: 'The job whose handler enqueued it' }),
     nullInExamples,
   ),
+  correlate: nullable(text(bounds.keyLength, 'A key by which signals find it'), nullInExamples),
+  awaits: Type.Array(text(bounds.keyLength), {
+    maxItems: maxAwaited,
+    description: 'The names of the signals that its handler waits for; empty unless it is scheduled',
+    examples: [[]],
+  }),
   concurrency: nullable(ConcurrencyItem, nullInExamples),
   unique: nullable(UniquenessItem, nullInExamples),
   idempotencyKey: nullable(text(bounds.keyLength, 'The key that it was enqueued with'), nullInExamples),
@@ -246,6 +255,12 @@ export const NewJobItem = Type.Object(
     ),
     concurrency: Type.Optional(NewConcurrency),
     unique: Type.Optional(NewUniqueness),
+    correlate: Type.Optional(
+      text(
+        bounds.keyLength,
+        'A key by which signals find the job, if their sender does not know its id; jobs can share one',
+      ),
+    ),
     idempotencyKey: Type.Optional(
       text(
         bounds.keyLength,
@@ -294,6 +309,8 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     batchId: job.batchId,
     recurringJobId: job.recurringJobId,
     enqueuedBy: job.enqueuedBy,
+    correlate: job.correlate,
+    awaits: job.awaits,
     concurrency: concurrencyOf(job),
     unique: job.unique === null ? null : { ...job.unique, states: [...job.unique.states] },
     idempotencyKey: job.idempotencyKey,

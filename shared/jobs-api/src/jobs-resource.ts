@@ -3,6 +3,7 @@ import {
   jobOperations,
   type JobSelection,
   jobSetOperations,
+  jobStepOperations,
   type OperableStorage,
   type Operation,
 } from '@longshore/jobs/operations';
@@ -28,10 +29,11 @@ import type { JobEnqueuer } from './job-enqueuer.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 import { jobPage, sortedFields } from './job-lists.js';
+import { signalDeclaration, signalFunction, stepsResource } from './job-steps.js';
 import { attempt, checkOf, perform, served, setDeclarationOf } from './operations.js';
 
 interface JobsResourceParts {
-  readonly storage: OperableStorage & Pick<JobStorage, 'jobs' | 'reports'>;
+  readonly storage: OperableStorage & Pick<JobStorage, 'jobs' | 'reports' | 'steps'>;
   readonly enqueuer: JobEnqueuer;
   readonly editor: JobEditor;
   readonly events: JobEvents;
@@ -60,6 +62,8 @@ export function jobsResource({
       jobOperations.run,
       jobOperations.reschedule,
       jobOperations.rename,
+      jobStepOperations.signal,
+      jobStepOperations.rerunFrom,
     ],
     {
       storage,
@@ -88,18 +92,22 @@ export function jobsResource({
       },
     },
     operations: operations.declarations,
-    setOperations: Object.fromEntries(
-      Object.values(jobSetOperations).map((operation) => [
-        operation.name,
-        setDeclarationOf(operation, () => bulkOperations, requiresReason),
-      ]),
-    ),
+    setOperations: {
+      ...Object.fromEntries(
+        Object.values(jobSetOperations).map((operation) => [
+          operation.name,
+          setDeclarationOf(operation, () => bulkOperations, requiresReason),
+        ]),
+      ),
+      signal: signalDeclaration,
+    },
     notAllowed: {
       replace:
         'A job keeps its name and dependencies; use PATCH to change its queue, priority, arguments, time, tags or maximum of attempts.',
     },
     children: [
       { resource: attemptsResource(storage) },
+      { resource: stepsResource(storage) },
       { resource: transitionsResource(storage) },
       { resource: logsResource(storage) },
       { resource: continuationsResource(storage) },
@@ -141,12 +149,15 @@ export function jobsResource({
         return (await perform(jobOperations.delete, storage, context, call)).subject !== null;
       },
       operations: operations.functions,
-      setOperations: Object.fromEntries(
-        Object.values(jobSetOperations).map((operation) => [
-          operation.name,
-          setFunctionOf(operation, storage),
-        ]),
-      ),
+      setOperations: {
+        ...Object.fromEntries(
+          Object.values(jobSetOperations).map((operation) => [
+            operation.name,
+            setFunctionOf(operation, storage),
+          ]),
+        ),
+        signal: signalFunction(storage),
+      },
     },
   });
 }

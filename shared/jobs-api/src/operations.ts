@@ -46,7 +46,7 @@ type Functions<Item> = Readonly<Record<string, OperationFunction<Item, unknown>>
 export function declarationOf(
   { summary, note, pending, states, fields, isReasoned = false }: OperationDescription,
   requiresReason: boolean,
-): OperationDeclaration & { readonly body: TSchema } {
+): OperationDeclaration & { readonly body: TObject } {
   const required = isReasoned && requiresReason;
   return {
     summary,

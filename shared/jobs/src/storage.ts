@@ -167,7 +167,7 @@ export {
   type Shown,
 } from './job/redaction.js';
 export { shown } from './job/shown.js';
-export { finishedStates, type FinishedState, isFinished, jobStates } from './job/state.js';
+export { finishedStates, type FinishedState, isFinished, jobStates, unfinishedStates } from './job/state.js';
 export { maxListedTransitions, type Transition, type TransitionReason } from './job/transition.js';
 export type { MisfirePolicy, OverlapPolicy } from './recurring/recurring-job.js';
 export { intervalPattern } from './recurring/interval-times.js';

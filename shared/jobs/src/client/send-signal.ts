@@ -3,8 +3,8 @@ import { bounds, checkText } from '../job/bounds.js';
 import type { JsonValue } from '../job/job.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
-import { isFinished, jobStates } from '../job/state.js';
-import { checkSignal } from '../storage/steps.js';
+import { unfinishedStates } from '../job/state.js';
+import { checkSignal, maxSignalled } from '../storage/steps.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
@@ -32,9 +32,6 @@ const signalOptions: OptionNames<SendSignalOptions> = {
   ...requestedSignalOptions,
   transaction: isTransaction,
 };
-
-/** Maximum number of jobs that one signal reaches. */
-const maxReached = 1_000;
 
 /** Sends a signal. See `JobClient.sendSignal`. */
 export async function sendSignal(
@@ -67,6 +64,6 @@ async function idsOf(target: SignalTarget, jobs: JobStorage['jobs']): Promise<st
     return [target.id];
   }
   const correlate = checkText('correlate', target.correlate, bounds.keyLength);
-  const filter = { correlate: [correlate], state: jobStates.filter((state) => !isFinished(state)) };
-  return (await jobs.list({ filter, limit: maxReached })).map((job) => job.id);
+  const filter = { correlate: [correlate], state: unfinishedStates };
+  return (await jobs.list({ filter, limit: maxSignalled })).map((job) => job.id);
 }

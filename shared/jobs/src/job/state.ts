@@ -21,6 +21,13 @@ export const jobStates = [
  */
 export type JobState = (typeof jobStates)[number];
 
+export const unfinishedStates = [
+  'scheduled',
+  'awaiting',
+  'enqueued',
+  'processing',
+] as const satisfies readonly JobState[];
+
 export const finishedStates = ['done', 'failed', 'cancelled'] as const satisfies readonly JobState[];
 
 export type FinishedState = (typeof finishedStates)[number];

@@ -2,6 +2,7 @@ import { apiKeyOperations } from './api-keys.js';
 import { batchOperations } from './batches.js';
 import { bulkOperations } from './bulk-operations.js';
 import { deploymentOperations } from './deployments.js';
+import { jobStepOperations } from './job-steps.js';
 import { jobTypeOperations } from './job-types.js';
 import { jobOperations, jobSetOperations } from './jobs.js';
 import type { Kind, OperationDescription } from './operation-description.js';
@@ -29,6 +30,7 @@ export { bulkOperations } from './bulk-operations.js';
 export { deploymentOperations } from './deployments.js';
 export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
 export { type EditedValues, editOfOne, type JobEdits } from './job-edits.js';
+export { jobStepOperations } from './job-steps.js';
 export { jobTypeOperations } from './job-types.js';
 export {
   type Call,
@@ -59,6 +61,7 @@ export { setAsideOperations } from './set-aside-items.js';
 /** All operations. */
 export const operations: readonly OperationDescription[] = [
   jobOperations,
+  jobStepOperations,
   jobSetOperations,
   queueOperations,
   jobTypeOperations,

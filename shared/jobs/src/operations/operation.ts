@@ -47,6 +47,7 @@ export interface OperableStorage {
   readonly setAside: Requiring<JobStorage['setAside'], 'retry' | 'discard'>;
   readonly savedSearches: Requiring<JobStorage['savedSearches'], 'save' | 'delete'>;
   readonly deployments: Requiring<JobStorage['deployments'], 'record' | 'delete'>;
+  readonly steps: Requiring<JobStorage['steps'], 'signal' | 'rerunFrom'>;
   readonly clock: JobStorage['clock'];
 }
 

@@ -27,6 +27,9 @@ export interface CheckedSignal {
   readonly sentBy: string | null;
 }
 
+/** Maximum number of jobs that a signal by a key reaches. */
+export const maxSignalled = 1_000;
+
 /** Maximum size of the data of a signal, in bytes. */
 export const maxSignalBytes = 1_048_576;
 

@@ -18,7 +18,6 @@ import type {
   Resource,
   ResourceDefinition,
   ResourceDescription,
-  SetOperationDeclaration,
   StorageFactory,
 } from './resource.js';
 import type { AnyStorage, StorageFunction } from './storage.js';
@@ -120,7 +119,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     eventIds: definition.eventIds,
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
-    setOperations: compileSetOperations(definition.setOperations, properties[key]),
+    setOperations: compileSetOperations(definition, properties[key]),
     notAllowed: compileReasons(definition.notAllowed ?? {}, ''),
     children: compileChildren(definition.children ?? [], operations),
     storage,
@@ -172,17 +171,21 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
 
 /** @param key the schema of the field that identifies an item */
 function compileSetOperations(
-  declarations: Readonly<Record<string, SetOperationDeclaration>> = {},
+  { setOperations: declarations = {}, filters = {} }: Pick<AnyDescription, 'setOperations' | 'filters'>,
   key: JsonSchema | undefined,
 ): Resource['setOperations'] {
   if (Object.keys(declarations).length > 0 && key?.format !== 'uuid')
     throw new DefinitionError('only a resource whose keys are UUIDs can have set operations');
   return new Map(
-    Object.entries(declarations).map(([verb, { summary, note, body, answer }]) => {
+    Object.entries(declarations).map(([verb, { summary, note, body, answer, selectedBy }]) => {
       requireVerb(verb);
-      const properties = { ids: selectedIds, ...body?.properties };
+      if (selectedBy !== undefined && !(selectedBy in filters && body?.required?.includes(selectedBy)))
+        throw new DefinitionError(
+          `operation "${verb}" selects by "${selectedBy}", which must be a filter and a required field of its body`,
+        );
+      const properties = { ...(selectedBy === undefined && { ids: selectedIds }), ...body?.properties };
       const schema: TSchema = Type.Object(properties, { additionalProperties: false });
-      return [verb, { verb, summary, note, body: limited(schema), answer }];
+      return [verb, { verb, summary, note, body: limited(schema), answer, selectedBy }];
     }),
   );
 }

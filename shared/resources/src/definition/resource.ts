@@ -58,18 +58,30 @@ export interface OperationDeclaration {
 }
 
 /**
- * An operation on the items of a collection that a request selects, by the filters of the list or by `ids` in the body.
- * Clients call it with `PUT {collection}/{verb}`. Only collections whose keys are UUIDs can have one, so that no verb
- * can be the key of an item.
+ * An operation on the items of a collection that a request selects: by the filters of the list or by `ids` in the body,
+ * unless `selectedBy` is declared. Clients call it with `PUT {collection}/{verb}`. Only collections whose keys are UUIDs
+ * can have one, so that no verb can be the key of an item.
  */
-export interface SetOperationDeclaration {
+export type SetOperationDeclaration = {
   readonly summary: string;
   readonly note?: string | undefined;
   /** The schema of the body, apart from `ids`. */
   readonly body?: TObject;
-  /** The top-level resource whose items describe the operation's progress, and are the answer. */
-  readonly answer: () => Resource;
-}
+} & (
+  | {
+      /** The top-level resource whose items describe the operation's progress, and are the answer. */
+      readonly answer: () => Resource;
+      readonly selectedBy?: undefined;
+    }
+  | {
+      /**
+       * A filter of the list, and the only one: a field of the body, of the same name, has its value. The operation ends
+       * with the call, and its answer is the list of the changed items.
+       */
+      readonly selectedBy: string;
+      readonly answer?: undefined;
+    }
+);
 
 /**
  * The states from which an operation is allowed, and the states that it leads to. In the states in `unchanged`, the
@@ -246,7 +258,9 @@ export interface SetOperation {
   readonly summary: string;
   readonly note: string | undefined;
   readonly body: JsonSchema;
-  readonly answer: () => Resource;
+  /** Undefined if the answer is the list of the changed items. */
+  readonly answer: (() => Resource) | undefined;
+  readonly selectedBy: string | undefined;
 }
 
 export interface Call {

@@ -36,7 +36,7 @@ export interface ItemSelection {
 
 /**
  * Performs a set operation with a validated body. Resolves to an item of the resource that the operation declares as its
- * `answer`.
+ * `answer`, or to the changed items if it declares `selectedBy` instead.
  *
  * @param respondsAsync whether the client prefers not to wait for the end
  * @returns `isDone`: whether the operation has ended; the response is then 200 instead of 202
@@ -46,7 +46,7 @@ export type SetOperationFunction = (
   body: unknown,
   context: CallContext,
   respondsAsync: boolean,
-) => Promise<{ readonly item: ItemRecord; readonly isDone: boolean }>;
+) => Promise<{ readonly item: ItemRecord; readonly isDone: boolean } | readonly ItemRecord[]>;
 
 /**
  * The result of an operation about which there is more to say than the item:

@@ -292,24 +292,39 @@ export function specialOperation(subject: OperationSubject, special: Operation):
 /** Returns the operation for `PUT {collection}/{verb}`. */
 export function setOperation(subject: OperationSubject, special: SetOperation): OperationObject {
   const { resource, owner } = subject;
-  const answer = special.answer();
-  const schema = schemaReference(answer.singular);
-  const headers: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
+  const { selectedBy } = special;
   return operation(subject, `${camelCase(special.verb)}Selected${ownedName(owner, resource.name)}`, special, {
-    parameters: [...filterParameters(resource), respondAsync, idempotencyKey],
+    parameters:
+      selectedBy === undefined
+        ? [...filterParameters(resource), respondAsync, idempotencyKey]
+        : [idempotencyKey],
     requestBody: {
       ...body(schemaReference(`${resource.singular} set ${special.verb}`), exampleBody(special.body)),
-      required: false,
+      required: selectedBy !== undefined,
     },
-    responses: {
-      '200': success(answer, schema, 'It has ended.', headers),
-      '202': success(answer, schema, 'Accepted: it goes on in the background.', [
-        ...headers,
-        'PreferenceApplied',
-      ]),
-    },
-    errors: [400, 409, 413, 415, 422],
+    responses: setResponses(resource, special),
+    errors: [400, 409, 413, 415, 422, ...(selectedBy === undefined ? [] : [404])],
   });
+}
+
+function setResponses(
+  resource: Resource,
+  { answer: answerOf }: SetOperation,
+): Readonly<Record<string, ResponseObject>> {
+  if (answerOf === undefined) {
+    const items = arrayOf(resource, schemaReference(resource.singular));
+    return { '200': success(resource, items, 'The changed items.', ['IdempotentReplayed']) };
+  }
+  const answer = answerOf();
+  const schema = schemaReference(answer.singular);
+  const headers: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
+  return {
+    '200': success(answer, schema, 'It has ended.', headers),
+    '202': success(answer, schema, 'Accepted: it goes on in the background.', [
+      ...headers,
+      'PreferenceApplied',
+    ]),
+  };
 }
 
 function success(

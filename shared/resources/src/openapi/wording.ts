@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { nameInProse, pluralOf, singularOf, withArticle } from '../definition/naming.js';
 import type { Operation, Resource, SetOperation, StateChange } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
@@ -31,7 +32,7 @@ export type Call =
  * them, and append a note to the description.
  */
 export function wordingOf(subject: Subject, call: Call | Operation | SetOperation): Wording {
-  if (typeof call === 'object') return 'answer' in call ? setWording(call) : specialWording(subject, call);
+  if (typeof call === 'object') return 'selectedBy' in call ? setWording(subject, call) : specialWording(subject, call);
   const declared = call === 'search' ? undefined : subject.resource.calls.get(call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
   const { wording = { summary, description: joined(sentences) } } = declared ?? {};
@@ -46,7 +47,14 @@ function specialWording(subject: Subject, { summary, note, states }: Operation):
   };
 }
 
-function setWording({ summary, note, answer }: SetOperation): Wording {
+function setWording(subject: Subject, { summary, note, answer, selectedBy }: SetOperation): Wording {
+  if (answer === undefined) {
+    const { many } = wordsOf(subject);
+    return {
+      summary,
+      description: joined([`Returns the ${many} that have the \`${selectedBy}\` in the body.`], note),
+    };
+  }
   const one = nameInProse(answer());
   return {
     summary,
@@ -61,9 +69,12 @@ function setWording({ summary, note, answer }: SetOperation): Wording {
 }
 
 function stateRules({ field, from, to, unchanged }: Required<StateChange>): string {
+  const changes = isDeepStrictEqual(from, to) ? '' : `, which it changes to ${orList(to)}`;
+  const [otherwise, effectless] =
+    unchanged.length === 0 ? ['In', ''] : ['in', `Has no effect if it is already ${orList(unchanged)}; `];
   return [
-    `Allowed while \`${field}\` is ${orList(from)}, which it changes to ${orList(to)}.`,
-    `Has no effect if it is already ${orList(unchanged)}; in any other state, the answer is 409 (40902).`,
+    `Allowed while \`${field}\` is ${orList(from)}${changes}.`,
+    `${effectless}${otherwise} any other state, the answer is 409 (40902).`,
   ].join(' ');
 }
 

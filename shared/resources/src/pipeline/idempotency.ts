@@ -154,7 +154,8 @@ async function requireStillVisible(
 ): Promise<void> {
   if (principal?.rowScope === undefined) return;
   await requireParents(route.parents, context);
-  if (route.kind === 'set-operation') return; // the answer counts items, and shows none
+  // Otherwise, the answer counts items, and shows none.
+  if (route.kind === 'set-operation' && route.operation.selectedBy === undefined) return;
   for (const item of (Array.isArray(body) ? body : [body]) as readonly (ItemRecord | undefined)[]) {
     if (item === undefined || item === null || (route.isVisible?.(item) ?? true)) continue;
     throw noSuchItem(route.resource, String(item[route.resource.key]));

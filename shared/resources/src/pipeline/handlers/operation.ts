@@ -1,5 +1,7 @@
+import type { Resource } from '../../definition/resource.js';
 import { Outcome, resultOf } from '../../definition/storage.js';
 import { apiError, ProblemList } from '../../errors/api-error.js';
+import type { Filter } from '../../query/filter.js';
 import { parseFilterQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
@@ -7,7 +9,7 @@ import type { ApiResponse } from '../request.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
 import { requireFound, requirePossibleId } from './item-lookup.js';
-import { checkConditions, isConditional, itemResponse, preconditionsOf } from './representation.js';
+import { checkConditions, isConditional, itemResponse, preconditionsOf, represent } from './representation.js';
 
 const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
@@ -50,15 +52,18 @@ function outcomeResponse(
   return itemResponse(resource, item, 202, { ...counted, location, 'preference-applied': 'respond-async' });
 }
 
-/** Serves `PUT {collection}/{verb}`, an operation on the items that the filters and `ids` select. */
+/** Serves `PUT {collection}/{verb}`, an operation on the items that the request selects. */
 export function operateOnSet(checked: CheckedRequest<'set-operation'>): Execute {
   const { resource, storage, operation } = checked.route;
-  const selected = parseFilterQuery(resource, checked.request.query);
+  const { selectedBy } = operation;
+  if (selectedBy !== undefined) requireNoParameters(checked.request.query);
+  const queried = parseFilterQuery(resource, checked.request.query);
   const body = checked.body === undefined ? {} : checked.body;
   const problems = new ProblemList();
   problems.addAll(validatorFor(operation.body).check(body));
   problems.throwIfAny();
   const { ids, ...fields } = body as { readonly ids?: readonly string[] };
+  const selected = selectedBy === undefined ? queried : [filterBy(resource, selectedBy, fields)];
   if (ids === undefined && selected.length === 0)
     throw apiError(40003, `select ${resource.name} with the filters of the list, or with "ids" in the body`);
   const filters = [...selected, ...parentFilters(checked.context.parentFields)];
@@ -66,11 +71,19 @@ export function operateOnSet(checked: CheckedRequest<'set-operation'>): Execute 
   return async (context) => {
     const perform = storage.setOperations?.[operation.verb];
     const answered = await resultOf(perform?.({ ids, filters }, fields, context, respondAsync));
-    const answer = operation.answer();
+    if (!('item' in answered))
+      return { status: 200, headers: {}, body: answered.map((item) => represent(resource, item)) };
+    const answer = operation.answer?.() ?? resource;
     const key = encodeURIComponent(String(answered.item[answer.key]));
     const location = `${checked.apiUrl}/${answer.name}/${key}`;
     if (answered.isDone) return itemResponse(answer, answered.item, 200, { location });
     const applied = respondAsync ? { 'preference-applied': 'respond-async' } : {};
     return itemResponse(answer, answered.item, 202, { location, ...applied });
   };
+}
+
+/** Returns the filter whose value is a field of the body. */
+function filterBy(resource: Resource, parameter: string, fields: ItemRecord): Filter {
+  const { field = parameter, match = 'exact' } = resource.filters.get(parameter) ?? {};
+  return { parameter, field, match, path: [], values: [fields[parameter] as string] };
 }
