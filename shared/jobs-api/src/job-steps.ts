@@ -50,7 +50,9 @@ const StepItem = Type.Object({
     description: 'What the work returned, or the data of the signals; null unless it is done or timed out',
   }),
   error: nullable(
-    Type.Object(JobErrorItem.properties, { description: 'Why its latest attempt failed; null if it did not' }),
+    Type.Object(JobErrorItem.properties, {
+      description: 'Why its latest attempt failed; null if it did not',
+    }),
   ),
   isRemembered: Type.Boolean({
     description:
@@ -81,7 +83,10 @@ const StepItem = Type.Object({
   startedAt: Time,
   finishedAt: nullable(Time),
   durationMs: nullable(
-    Type.Integer({ minimum: 0, description: 'From its start to its end, in milliseconds; null while it waits' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'From its start to its end, in milliseconds; null while it waits',
+    }),
   ),
 });
 
@@ -89,7 +94,8 @@ const StepItem = Type.Object({
 export function stepsResource({ jobs, steps }: Pick<JobStorage, 'jobs' | 'steps'>): Resource {
   return defineResource({
     name: 'steps',
-    description: 'The steps of a job, in the order in which they first started, with the signals that they wait for.',
+    description:
+      'The steps of a job, in the order in which they first started, with the signals that they wait for.',
     key: 'name',
     item: StepItem,
     serverSet: Object.keys(StepItem.properties) as (keyof typeof StepItem.properties)[],

@@ -59,6 +59,17 @@ describe('A definition that breaks a rule throws at start-up', () => {
         }),
       /only a resource whose keys are UUIDs can have set operations/,
     ],
+    'a verb that selects by what is not a field of its body': [
+      () =>
+        defineResource({
+          name: 'parcels',
+          item: Type.Object({ id: Type.String({ format: 'uuid' }), size: Type.Integer() }),
+          filters: { size: { field: 'size', match: 'exact' } },
+          setOperations: { weigh: { summary: '', selectedBy: 'size', body: Type.Object({}) } },
+          storage,
+        }),
+      /selects by "size", which must be a filter and a required field of its body/,
+    ],
     'an operation without code': [
       () => defineResource({ name: 'orders', item, operations: { cancel: { summary: '' } }, storage }),
       /"cancel" is declared but has no code in the storage/,

@@ -292,39 +292,27 @@ export function specialOperation(subject: OperationSubject, special: Operation):
 /** Returns the operation for `PUT {collection}/{verb}`. */
 export function setOperation(subject: OperationSubject, special: SetOperation): OperationObject {
   const { resource, owner } = subject;
-  const { selectedBy } = special;
+  const { selectedBy, answer = () => resource } = special;
+  const [changed, schema] = [answer(), schemaReference(answer().singular)];
+  const headers: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
+  const selects = selectedBy === undefined;
   return operation(subject, `${camelCase(special.verb)}Selected${ownedName(owner, resource.name)}`, special, {
-    parameters:
-      selectedBy === undefined
-        ? [...filterParameters(resource), respondAsync, idempotencyKey]
-        : [idempotencyKey],
+    parameters: [...(selects ? [...filterParameters(resource), respondAsync] : []), idempotencyKey],
     requestBody: {
       ...body(schemaReference(`${resource.singular} set ${special.verb}`), exampleBody(special.body)),
-      required: selectedBy !== undefined,
+      required: !selects,
     },
-    responses: setResponses(resource, special),
-    errors: [400, 409, 413, 415, 422, ...(selectedBy === undefined ? [] : [404])],
+    responses: selects
+      ? {
+          '200': success(changed, schema, 'It has ended.', headers),
+          '202': success(changed, schema, 'Accepted: it goes on in the background.', [
+            ...headers,
+            'PreferenceApplied',
+          ]),
+        }
+      : { '200': success(resource, arrayOf(resource, schema), 'The changed items.', ['IdempotentReplayed']) },
+    errors: [400, 409, 413, 415, 422, ...(selects ? [] : [404])],
   });
-}
-
-function setResponses(
-  resource: Resource,
-  { answer: answerOf }: SetOperation,
-): Readonly<Record<string, ResponseObject>> {
-  if (answerOf === undefined) {
-    const items = arrayOf(resource, schemaReference(resource.singular));
-    return { '200': success(resource, items, 'The changed items.', ['IdempotentReplayed']) };
-  }
-  const answer = answerOf();
-  const schema = schemaReference(answer.singular);
-  const headers: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
-  return {
-    '200': success(answer, schema, 'It has ended.', headers),
-    '202': success(answer, schema, 'Accepted: it goes on in the background.', [
-      ...headers,
-      'PreferenceApplied',
-    ]),
-  };
 }
 
 function success(

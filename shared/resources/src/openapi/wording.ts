@@ -32,7 +32,8 @@ export type Call =
  * them, and append a note to the description.
  */
 export function wordingOf(subject: Subject, call: Call | Operation | SetOperation): Wording {
-  if (typeof call === 'object') return 'selectedBy' in call ? setWording(subject, call) : specialWording(subject, call);
+  if (typeof call === 'object')
+    return 'selectedBy' in call ? setWording(subject, call) : specialWording(subject, call);
   const declared = call === 'search' ? undefined : subject.resource.calls.get(call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
   const { wording = { summary, description: joined(sentences) } } = declared ?? {};

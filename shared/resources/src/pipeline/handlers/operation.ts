@@ -9,7 +9,13 @@ import type { ApiResponse } from '../request.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
 import { requireFound, requirePossibleId } from './item-lookup.js';
-import { checkConditions, isConditional, itemResponse, preconditionsOf, represent } from './representation.js';
+import {
+  checkConditions,
+  isConditional,
+  itemResponse,
+  preconditionsOf,
+  represent,
+} from './representation.js';
 
 const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
