@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { cancellations } from './cancellations.js';
 import { cars } from './cars.js';
 import { customers, groups, tickets } from './customers.js';
+import { fulfilOrderHandler } from './jobs/fulfil-order.js';
 import { everyNight, nightlyReportHandler } from './jobs/nightly-report.js';
 import { packParcelsHandler } from './jobs/pack-parcels.js';
 import { refundOrderHandler } from './jobs/refund-order.js';
@@ -26,6 +27,7 @@ export const application = defineApplication({
     handleJob(greet, ({ args }) => ({ greeting: `Hello, ${args.name}!` })),
     packParcelsHandler,
     refundOrderHandler,
+    fulfilOrderHandler(database),
     sendReceiptHandler(database, directory),
     nightlyReportHandler(database, directory),
   ],

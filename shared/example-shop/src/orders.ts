@@ -1,6 +1,7 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, money, nullable, sumOfMoney, time } from './field-types.js';
+import { fulfilOrder, keyOfOrder } from './jobs/fulfil-order.js';
 import { refundOrder } from './jobs/refund-order.js';
 import { sendReceipt } from './jobs/send-receipt.js';
 
@@ -74,6 +75,10 @@ export const orders = defineResource(
         states: { field: 'status', from: ['open'], to: ['paid'] },
         enqueues: true,
       },
+      fulfil: {
+        summary: 'Have a job wait for the parcel of a paid order, and ship or refund the order',
+        enqueues: true,
+      },
       ship: {
         summary: 'Ship a paid order',
         states: { field: 'status', from: ['paid'], to: ['shipped'] },
@@ -103,6 +108,10 @@ export const orders = defineResource(
     operations: {
       pay: async ({ item, enqueue }) => {
         await enqueue(sendReceipt, { orderId: item.id });
+      },
+      fulfil: async ({ item, enqueue }) => {
+        const key = keyOfOrder(item.id);
+        await enqueue(fulfilOrder, { orderId: item.id }, { correlate: key, unique: { key } });
       },
       cancel: async ({ item, body, transaction }) => {
         if (item.status === 'open') return { status: 'cancelled' as const };

@@ -217,6 +217,26 @@ for (const kind of ['postgres', 'memory'] as const)
         expect((await get(`/orders/${id}`)).body).to.include({ status: 'refunded' });
       });
 
+      it('a paid one is shipped when its parcel is ready', async () => {
+        const { id } = await newOrder();
+        await put(`/orders/${id}/pay`);
+        const { headers } = await put(`/orders/${id}/fulfil`);
+        await shop.signal(id, 'parcel', { tracking: 'SL-1' });
+        expect(await shop.resultOf(jobIn(headers))).to.deep.equal({ shipped: 'SL-1' });
+        expect((await get(`/orders/${id}`)).body).to.include({ status: 'shipped' });
+      });
+
+      it('a paid one is refunded if its parcel is lost, after an approval if it is dear', async () => {
+        const { id } = await newOrder();
+        await shop.call('POST', `/orders/${id}/lineitems`, { product: 'Anchor', quantity: 1, price: 500 });
+        await put(`/orders/${id}/pay`);
+        const { headers } = await put(`/orders/${id}/fulfil`);
+        await shop.signal(id, 'parcel', { lost: true });
+        await shop.signal(id, 'approval', { approved: true });
+        expect(await shop.resultOf(jobIn(headers))).to.deep.equal({ refunded: true });
+        expect((await get(`/orders/${id}`)).body).to.include({ status: 'refunded' });
+      });
+
       it('have at most the total that their field allows', async () => {
         const { id } = await newOrder();
         const dear = { product: 'Ship', quantity: 10_000, price: 99_999_999.99 };

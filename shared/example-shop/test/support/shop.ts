@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { application, seed } from '@longshore/example-shop';
-import { JobClient, JobServer, type JobStorage, MemoryStorage, silentLogger } from '@longshore/jobs';
+import {
+  JobClient,
+  JobServer,
+  type JobStorage,
+  type JsonValue,
+  MemoryStorage,
+  silentLogger,
+} from '@longshore/jobs';
 import { PostgresStorage } from 'longshore';
 import { MemoryDatabase } from '@longshore/resources/memory-database';
 import { createResourceApi, type Database, inTransaction } from '@longshore/resources';
@@ -28,6 +35,8 @@ export interface Shop {
   readonly trigger: (recurringJobId: string) => Promise<string>;
   /** Counts the jobs with this name, in any state. */
   readonly countJobs: (name: string) => Promise<number>;
+  /** Sends a signal to the job that fulfils an order. */
+  readonly signal: (orderId: string, name: string, data: JsonValue) => Promise<readonly string[]>;
   /** Waits until a job is done and returns its result. */
   readonly resultOf: (jobId: string) => Promise<unknown>;
   readonly close: () => Promise<void>;
@@ -148,6 +157,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
     },
     trigger: async (id) => (await client.recurring.trigger(id))?.id ?? 'no job',
     countJobs: async (name) => (await storage.jobs.count({ name: [name] })).count,
+    signal: (orderId, name, data) => client.sendSignal({ correlate: `order:${orderId}` }, name, data),
     resultOf: async (jobId) => {
       const job = await eventually(
         () => storage.jobs.find(jobId),

@@ -90,7 +90,7 @@ export function toJob(row: JobRow, queue: string): Job {
     progress: readProgress(row.progress),
     serverId: row.server_id,
     ...toRequest(row.cancellation),
-    ...readMeta(row.meta),
+    ...readMeta(row.meta, row.state),
   };
   const unreadable = unreadableOf(row, job);
   return unreadable.length === 0 ? job : { ...job, unreadable };

@@ -1,6 +1,7 @@
 import { type Bounds, bounds, checkText, clamp } from './bounds.js';
 import { type ContinuationCondition, continuationConditions } from './continuation.js';
 import { readRate, type RateLimit } from './queue-limits.js';
+import type { JobState } from './state.js';
 import type { AwaitedSignals } from './step.js';
 import { type JobUniqueness, readUniqueness, type Uniqueness } from './uniqueness.js';
 
@@ -92,18 +93,17 @@ export interface JobMetaFields {
   concurrencyRate: Required<RateLimit> | null;
   /** The key by which signals find the job; `null` if it has none. */
   correlate: string | null;
-  /**
-   * The names of the signals that its handler waited for when the job was last suspended. The job still waits for them
-   * while it is `scheduled`.
-   */
+  /** The names of the signals that the handler of a suspended job waits for. */
   awaits: string[];
 }
 
 /**
  * Converts a job's stored metadata to members of `Job`. Never throws: ignores malformed members and malformed list
  * entries.
+ *
+ * @param state the state of the job, on which `awaits` depends; by default, the job waits for no signals
  */
-export function readMeta(meta: JobMeta | null): JobMetaFields {
+export function readMeta(meta: JobMeta | null, state: JobState | null = null): JobMetaFields {
   const stored = asObject(meta);
   const trace = readTraceparent(stored.traceparent);
   const parents = Array.isArray(stored.parentIds)
@@ -128,7 +128,7 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
     concurrencyLimit: typeof stored.concurrencyKey === 'string' ? readLimit(stored.concurrencyLimit) : null,
     concurrencyRate: typeof stored.concurrencyKey === 'string' ? readRate(stored.concurrencyRate) : null,
     correlate: textOf(stored.correlate),
-    awaits: Object.keys(asObject(stored.awaits)),
+    awaits: state === 'scheduled' ? Object.keys(asObject(stored.awaits)) : [],
   };
 }
 

@@ -121,7 +121,7 @@ export function toJob(record: JobRecord): Job {
     serverId: record.serverId,
     cancelRequestedAt: record.cancelRequestedAt,
     cancelReason: record.cancelReason,
-    ...readMeta(record.meta),
+    ...readMeta(record.meta, record.state),
   };
 }
 
