@@ -12,6 +12,7 @@ interface EnqueueOptions extends HttpOptions {
   readonly maxAttempts?: number;
   readonly unique?: string;
   readonly idempotencyKey?: string;
+  readonly correlate?: string;
   readonly tag?: string[];
   readonly wait?: boolean;
 }
@@ -27,11 +28,14 @@ interface ListOptions extends HttpOptions {
   readonly queue?: string[];
   readonly name?: string[];
   readonly tag?: string[];
+  readonly correlate?: string[];
+  readonly awaits?: string[];
   readonly limit: number;
 }
 
 const exampleId = '01a20472-5ed1-7102-9962-bf1f1a0fa733';
 const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
+const stepColumns = ['name', 'kind', 'state', 'attempts', 'startedAt', 'durationMs', 'until', 'result'];
 
 /** Adds the commands that call a running installation over HTTP. */
 export function addHttpCommands(program: Command): void {
@@ -48,6 +52,7 @@ export function addHttpCommands(program: Command): void {
     .option('--tag <tag...>', 'labels to find it by')
     .option('--unique <key>', 'enqueue no second job with this key while the first has not finished')
     .option('--idempotency-key <key>', 'get the same job again if this is repeated')
+    .option('--correlate <key>', 'a key by which signals find it, such as order:4711')
     .option('--wait', 'wait until the job has finished, and show its log; exit code 1 unless it is done')
     .addHelpText('after', `\nExample: longshore enqueue greet '{"name":"Ada"}' --queue mail --wait`)
     .action(async (name: string, args: object, options: EnqueueOptions) => {
@@ -60,6 +65,7 @@ export function addHttpCommands(program: Command): void {
         tag: tags,
         unique: key,
         idempotencyKey,
+        correlate,
         wait,
       } = options;
       const unique = key === undefined ? undefined : { key };
@@ -74,6 +80,7 @@ export function addHttpCommands(program: Command): void {
         tags,
         unique,
         idempotencyKey,
+        correlate,
       });
       if (wait === true) await showFollowed(new Installation(options), String(job['id']), true, options);
       else show(job, options, fields);
@@ -95,11 +102,13 @@ export function addHttpCommands(program: Command): void {
     .option('--queue <name...>', 'only jobs in these queues')
     .option('--name <name...>', 'only jobs with these names')
     .option('--tag <tag...>', 'only jobs with these tags')
+    .option('--correlate <key...>', 'only jobs with these keys for signals')
+    .option('--awaits <name...>', 'only jobs that wait for a signal with one of these names')
     .option('--limit <number>', 'the maximum number of jobs', readInteger, 20)
     .addHelpText('after', '\nExample: longshore jobs --state failed --queue mail --json')
     .action(async (options: ListOptions) => {
       const query = new URLSearchParams({ limit: String(options.limit), sort: '-createdAt' });
-      for (const filter of ['state', 'queue', 'name', 'tag'] as const)
+      for (const filter of ['state', 'queue', 'name', 'tag', 'correlate', 'awaits'] as const)
         for (const value of options[filter] ?? []) query.append(filter, value);
       await list(options, `jobs?${query.toString()}`, jobColumns);
     });
@@ -110,6 +119,11 @@ export function addHttpCommands(program: Command): void {
     .action(async (id: string, options: HttpOptions) => {
       show(await new Installation(options).call<Item>('GET', `jobs/${id}`), options, fields);
     });
+
+  command('steps', 'Show the steps of a job, in the order in which they started')
+    .argument('<id>', 'the id of the job', readId)
+    .addHelpText('after', `\nExample: longshore steps ${exampleId}`)
+    .action((id: string, options: HttpOptions) => list(options, `jobs/${id}/steps?limit=1000`, stepColumns));
 
   command('logs', 'Show the log of a job')
     .argument('<id>', 'the id of the job', readId)

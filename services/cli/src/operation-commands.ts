@@ -5,6 +5,7 @@ import {
   deploymentOperations,
   jobOperations,
   jobSetOperations,
+  jobStepOperations,
   jobTypeOperations,
   type OperationDescription,
   queueOperations,
@@ -139,6 +140,7 @@ export function addOperationCommands(program: Command): void {
   ])
     addJobCommand(program, operation);
   addEditCommand(program);
+  addStepCommands(program);
   for (const [name, collection] of Object.entries(collections)) {
     const group = addHttpCommand(
       program,
@@ -217,6 +219,39 @@ function addEditCommand(program: Command): void {
     const columns = [...jobColumns, 'maxAttempts', 'tags'];
     return changeEach(jobOperations.edit, jobsCollection, ids, options, (jobs) => table(jobs, columns));
   });
+}
+
+/** Adds the commands that concern the steps of one job, or the jobs with a key. */
+function addStepCommands(program: Command): void {
+  const { signal, rerunFrom } = jobStepOperations;
+  const usage = `longshore signal ${examples.id} packed --data '{"weight":3}'`;
+  const sending = addHttpCommand(program, 'signal', `${signal.summary}, or to all jobs with a key`)
+    .argument('<target...>', 'the id of the job, unless --correlate is given, and the name of the signal')
+    .option('--correlate <key>', 'instead of the id: the key that the jobs were enqueued with')
+    .addHelpText('after', `\nExample: ${usage}\n         longshore signal --correlate order:4711 packed`);
+  withFields(sending, signal, 'name').action((given: string[], options: OperationOptions) => {
+    const { correlate } = options;
+    if (given.length !== (correlate === undefined ? 2 : 1))
+      throw new Error(
+        'longshore signal needs the id of a job and the name of a signal, or --correlate and the name',
+      );
+    const values = { correlate, name: given.at(-1), ...valuesOf(signal, options) };
+    const path = correlate === undefined ? `jobs/${readId(given[0] ?? '')}/signal` : 'jobs/signal';
+    return changeSteps(path, values, options);
+  });
+  withFields(addHttpCommand(program, rerunFrom.name, rerunFrom.summary), rerunFrom, 'step')
+    .argument('<id>', 'the id of the job', readId)
+    .argument('<step>', 'the name of the first step to drop; those that started later are dropped, too')
+    .addHelpText('after', `\nExample: longshore ${rerunFrom.name} ${examples.id} label`)
+    .action((id: string, step: string, options: OperationOptions) =>
+      changeSteps(`jobs/${id}/${rerunFrom.name}`, { step, ...valuesOf(rerunFrom, options) }, options),
+    );
+}
+
+/** Sends a request that changes one job or several, and prints them. */
+async function changeSteps(path: string, values: Item, options: OperationOptions): Promise<void> {
+  const changed = await new Installation(options).call<Item | Item[]>('PUT', path, values);
+  show(changed, options, (jobs) => table([jobs].flat(), [...jobColumns, 'awaits']));
 }
 
 /** Changes each target, and prints those that were changed. Reports the others, and exits with 1 if there are any. */

