@@ -30,10 +30,12 @@ export interface JobRecord extends Omit<
   /** Delay of a dependent, in milliseconds, counted from the end of the last parent; `null` if there is none. */
   delayMs: number | null;
   /**
-   * Whether the transaction that completes the job is open. While it is, the job is not rescued, and only this
-   * transaction can end the attempt.
+   * Whether a transaction of the attempt is open. While it is, the job is not rescued, and only this transaction can end
+   * the attempt.
    */
   locked: boolean;
+  /** Resolves when the latest transaction has ended. */
+  unlocked: Promise<void>;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
   /** The latest progress report of the current or most recent attempt; `null` if that attempt reported none. */
@@ -76,6 +78,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     cancelRequestedAt: null,
     cancelReason: null,
     locked: false,
+    unlocked: Promise.resolve(),
     meta: job.meta ?? null,
     pastAttempts: [],
     progress: null,

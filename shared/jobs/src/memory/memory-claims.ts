@@ -191,7 +191,7 @@ export class MemoryCompletions implements Completions {
    * process, because the crash loses both the database and the jobs.
    *
    * @throws {TypeError} if the storage has no `transaction` option
-   * @throws {ClaimLostError} if the claim has lost the lease, or another transaction has locked the job
+   * @throws {ClaimLostError} if the claim has lost the lease
    */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     await this.inTransaction(claim, work, signal, (record, result) =>
@@ -212,18 +212,22 @@ export class MemoryCompletions implements Completions {
     if (this.#begin === undefined)
       throw new TypeError('The memory storage has no transactions: return the result instead');
     const record = this.#jobs.find(claim.jobId);
-    if (!hasLease(record, claim) || record.locked) throw new ClaimLostError(claim.jobId);
+    while (record?.locked === true) await record.unlocked;
+    if (!hasLease(record, claim)) throw new ClaimLostError(claim.jobId);
     signal?.throwIfAborted();
     const aborted = new Promise<never>((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
     aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the race below
+    let unlock: () => void = () => undefined;
+    record.unlocked = new Promise((resolve) => (unlock = resolve));
     record.locked = true;
     try {
       const result = await this.#begin((client) => Promise.race([work(client), aborted]));
       store(record, result);
     } finally {
       record.locked = false;
+      unlock();
     }
   }
 

@@ -53,7 +53,7 @@ export class MemorySteps implements Steps {
 
   async record(claim: Claim, steps: readonly NewStep[]): Promise<void> {
     const record = this.#parts.jobs.find(claim.jobId);
-    if (!hasLease(record, claim) || record.locked) throw new ClaimLostError(claim.jobId);
+    if (!hasLease(record, claim)) throw new ClaimLostError(claim.jobId);
     for (const step of steps) store(record, step);
   }
 

@@ -76,7 +76,7 @@ export class JobSteps implements StepContext {
       this.#isSuspended = true;
       this.#steps.rememberFailures();
       const suspend = (): void => options.suspend(outcome);
-      this.#steps.record().then(suspend, (error: unknown) => {
+      this.#steps.decided().then(suspend, (error: unknown) => {
         if (!isA(error, ClaimLostError)) suspend(); // the steps that have failed run again
       });
     });
@@ -233,6 +233,7 @@ export class JobSteps implements StepContext {
     this.#steps.rememberFailures();
     const result = await this.#suspension.during(async () => {
       const steps = await this.#steps.read();
+      await this.#steps.decided();
       return run(steps, steps.use(name, kind));
     });
     return result === waiting ? never() : (result as never);

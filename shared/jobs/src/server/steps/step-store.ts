@@ -25,6 +25,7 @@ export class StepStore {
   readonly #options: StepStoreOptions;
   readonly #failures = new StepFailures();
   #stored: Promise<StoredSteps> | undefined;
+  #failuresStored: Promise<void> = Promise.resolve();
 
   constructor(options: StepStoreOptions) {
     this.#options = options;
@@ -43,13 +44,25 @@ export class StepStore {
     return this.#stored;
   }
 
-  /** Stores a step, and what is remembered of failed ones. */
+  /**
+   * Resolves when the failures after which the handler has gone on are stored: what follows from a decision must not run
+   * before the decision is final.
+   */
+  async decided(): Promise<void> {
+    const failures = this.#failures.take('remembered');
+    if (failures.length > 0) {
+      const before = this.#failuresStored;
+      this.#failuresStored = before.then(() => this.record(...failures));
+    }
+    await this.#failuresStored;
+  }
+
+  /** Stores steps. */
   async record(...steps: readonly NewStep[]): Promise<void> {
-    const all = [...this.#failures.take('remembered'), ...steps];
     const { store, claim, signal } = this.#options;
-    for (let retryMs = 100; all.length > 0; retryMs = Math.min(2 * retryMs, maxRetryMs)) {
+    for (let retryMs = 100; ; retryMs = Math.min(2 * retryMs, maxRetryMs)) {
       try {
-        return await store.record(claim, all);
+        return await store.record(claim, steps);
       } catch (error) {
         // The work of the step is done, and without its result it would be done again.
         const isOutage = isA(error, StorageUnavailableError) && !isA(error, StorageClosedError);
