@@ -77,6 +77,33 @@ export const jobProperties: readonly Property[] = [
      where effect.name not in ('plain', 'restless') and effect.at < job_history.run_at`,
   ],
   [
+    'transactional steps with two effects',
+    `select job_id, step from ledger.step_effect where transactional group by job_id, step having count(*) > 1`,
+  ],
+  [
+    'steps of jobs that are done without an effect, or without a result',
+    `select job.id, step.name from longshore.job_history as job,
+       (values ('first'), ('beside'), ('also beside'), ('last')) as step (name)
+     where job.name = 'stepped' and job.state = 'done' and not (
+       exists (select 1 from ledger.step_effect where job_id = job.id and step_effect.step = step.name)
+       and exists (
+         select 1 from longshore.job_step
+         where job_step.job_id = job.id and job_step.name = step.name and job_step.state = 'done'))`,
+  ],
+  [
+    'steps that ran again after their result was stored',
+    `select effect.job_id, effect.step from ledger.step_effect as effect
+     join longshore.job_step as step on step.job_id = effect.job_id and step.name = effect.step
+     where effect.at > step.finished_at + ${clockTolerance}`,
+  ],
+  [
+    'signals that were acknowledged and did not arrive',
+    `select job_id from ledger.signal
+     where not exists (
+       select 1 from longshore.job_step as step
+       where step.job_id = signal.job_id and step.name = 'go' and step.state = 'done')`,
+  ],
+  [
     "enqueuers' own rows without the job of their transaction",
     `select job_id from ledger.request where job_id not in (select id from (${allJobs}) as job)`,
   ],

@@ -18,3 +18,15 @@ create table ledger.request (job_id uuid primary key);
 
 -- Jobs whose cancellation the API has acknowledged to an operator, and a time after that.
 create table ledger.cancellation (job_id uuid primary key, acknowledged_at timestamptz not null default clock_timestamp());
+
+-- One row for each run of a step. `transactional`: written in the transaction that stores the result of the step.
+create table ledger.step_effect (
+  id bigint generated always as identity primary key,
+  job_id uuid not null,
+  step text not null,
+  transactional boolean not null,
+  at timestamptz not null default clock_timestamp()
+);
+
+-- Signals that the API has acknowledged to an operator, and a time after that.
+create table ledger.signal (job_id uuid primary key, acknowledged_at timestamptz not null default clock_timestamp());

@@ -34,6 +34,8 @@ const restless = defineJob({
   maxAttempts: 1_000,
   retryDelay: [0],
 });
+/** A job that works in steps, and waits in between: for a time, for other steps, for a signal and for another job. */
+const stepped = defineJob({ name: 'stepped', queue: 'stepped', args, ...patience });
 /** The job that the recurring job enqueues. */
 const tick = defineJob({ name: 'tick', queue: 'tick', args, ...patience });
 
@@ -96,6 +98,19 @@ function numberOf(result: unknown): number {
   return (result as { rows: { number: number }[] }).rows[0]?.number ?? 0;
 }
 
+/** How long a stepped job waits for its signal, in milliseconds: with a key, until an operator has sent it. */
+const signalTimeoutMs = ({ args: { key } }: Attempt): number => (key === undefined ? 5_000 : 3_600_000);
+
+function enterStep(
+  database: Database,
+  { job }: Attempt,
+  step: string,
+  transactional: boolean,
+): Promise<unknown> {
+  const sql = 'insert into ledger.step_effect (job_id, step, transactional) values ($1, $2, $3)';
+  return database.query(sql, [job.id, step, transactional]);
+}
+
 async function work({ args, job }: Attempt): Promise<void> {
   await sleep(args.ms);
   if (job.attempt <= args.failures) throw new Error(`Attempt ${job.attempt} is to fail`);
@@ -139,6 +154,24 @@ export const application = {
         }),
       ),
     ),
+    handleJob(stepped, async (attempt) => {
+      const { args: given, job, step, sleep: pause, waitFor, enqueueAndWait } = attempt;
+      const book = (name: string): Promise<unknown> =>
+        step(name, async ({ client }) => void (await enterStep(client, attempt, name, true)), {
+          transaction: true,
+        });
+      await book('first');
+      await pause('pause', { ms: given.ms });
+      await Promise.all([
+        waitFor('go', { timeoutMs: signalTimeoutMs(attempt) }),
+        step('beside', async () => void (await enterStep(database, attempt, 'beside', false))),
+        book('also beside'),
+      ]);
+      if (job.attempt <= given.failures) throw new Error(`Attempt ${job.attempt} is to fail`);
+      await enqueueAndWait(transactional, { ms: 5, failures: 0 });
+      await book('last');
+      await attempt.transaction((client) => enter(client, attempt, null));
+    }),
     handleJob(unique, async (attempt) =>
       attempt.transaction(async (client) => {
         await enter(client, attempt, await unfinishedTogether(client, attempt));

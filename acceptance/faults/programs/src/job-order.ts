@@ -1,7 +1,7 @@
 import { pickOf } from './random.js';
 
 export interface JobOrder {
-  readonly name: 'plain' | 'transactional' | 'limited' | 'keyed' | 'unique';
+  readonly name: 'plain' | 'transactional' | 'limited' | 'keyed' | 'unique' | 'stepped';
   readonly args: {
     readonly ms: number;
     readonly failures: number;
@@ -53,7 +53,8 @@ export function jobOrder(random: () => number): JobOrder {
 }
 
 function nameOf(share: number): JobOrder['name'] {
-  if (share < 0.45) return 'plain';
+  if (share < 0.38) return 'plain';
+  if (share < 0.45) return 'stepped';
   if (share < 0.7) return 'transactional';
   if (share < 0.8) return 'limited';
   return share < 0.92 ? 'keyed' : 'unique';

@@ -1,11 +1,11 @@
 /**
  * `node operator.js URL DATABASE-URL SEED`: an operator who works over HTTP until SIGTERM, and continues if a request
  * fails. Enqueues batches whose jobs fail, and retries these jobs, one at a time and in bulk; and enqueues jobs that start
- * again and again, moves some of them to another queue, and cancels them.
+ * again and again, moves some of them to another queue, and cancels them; and jobs that it signals.
  *
  * Prints `job ID FROM UNTIL` or `batch ID FROM UNTIL` like `enqueuer.ts`, `to cancel ID` before each attempt to cancel a
- * job or a batch, and `refused …` for valid requests that were rejected as invalid. Acknowledged cancellations are stored in
- * `ledger.cancellation`.
+ * job or a batch, and `refused …` for valid requests that were rejected as invalid. Acknowledged cancellations and signals are
+ * stored in `ledger.cancellation` and `ledger.signal`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -70,8 +70,8 @@ async function enqueue(what: 'job' | 'batch', body: object): Promise<string> {
 
 const idsOf = (page: unknown): string[] => (page as { id: string }[] | null)?.map(({ id }) => id) ?? [];
 
-/** Records acknowledged cancellations. Retries until they are stored, at a time after the acknowledgement. */
-async function recordCancellation(ids: readonly string[]): Promise<void> {
+/** Records acknowledged cancellations or signals. Retries until they are stored, at a time after the acknowledgement. */
+async function record(what: 'cancellation' | 'signal', ids: readonly string[]): Promise<void> {
   for (;;) {
     const client = new pg.Client({
       connectionString: databaseUrl,
@@ -82,7 +82,7 @@ async function recordCancellation(ids: readonly string[]): Promise<void> {
     client.on('error', () => undefined); // ignored, because the query fails anyway
     try {
       await client.connect();
-      const sql = 'insert into ledger.cancellation (job_id) select unnest($1::uuid[]) on conflict do nothing';
+      const sql = `insert into ledger.${what} (job_id) select unnest($1::uuid[]) on conflict do nothing`;
       await client.query(sql, [ids]);
       return;
     } catch {
@@ -109,7 +109,7 @@ async function cancelJob(): Promise<void> {
   await sleep(random() * 1_500);
   if (random() < 0.5) await send('PATCH', `jobs/${id}`, { queue: 'plain' });
   print(`to cancel ${id}`);
-  if ((await send('PUT', `jobs/${id}/cancel`, {})) !== null) await recordCancellation([id]);
+  if ((await send('PUT', `jobs/${id}/cancel`, {})) !== null) await record('cancellation', [id]);
 }
 
 async function cancelBatch(): Promise<void> {
@@ -118,7 +118,7 @@ async function cancelBatch(): Promise<void> {
   await sleep(random() * 1_500);
   const ids = idsOf(await send('GET', `batches/${id}/jobs`));
   print(`to cancel ${id}`); // the list may lack jobs that moved while it was read
-  if ((await send('PUT', `batches/${id}/cancel`, {})) !== null) await recordCancellation(ids);
+  if ((await send('PUT', `batches/${id}/cancel`, {})) !== null) await record('cancellation', ids);
 }
 
 /** Enqueues a batch whose jobs may fail, and jobs that depend on it and on each other. */
@@ -128,6 +128,21 @@ async function enqueueBrittle(): Promise<void> {
   for (let left = Math.floor(random() * 3); left > 0; left--) {
     parent = await enqueue('job', { ...brittle(), after: { parents: [parent] } });
   }
+}
+
+/** Signals a job that waits for it, or has not come to that yet. Repeats the signal until it is acknowledged. */
+async function signalOne(): Promise<void> {
+  const args = { ms: Math.round(random() * 500), failures: 0, key: 'signal' };
+  const id = await enqueue('job', { name: 'stepped', args });
+  await sleep(random() * 3_000);
+  const signal = { name: 'go', id: 'operator', data: true };
+  const isSent = (): Promise<boolean> =>
+    send('PUT', `jobs/${id}/signal`, signal).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isSent())) await sleep(200);
+  await record('signal', [id]);
 }
 
 async function retryOne(): Promise<void> {
@@ -148,6 +163,8 @@ const activities = [
   retryOne,
   retryOne,
   retryAll,
+  signalOne,
+  signalOne,
 ];
 
 async function lane(): Promise<void> {
