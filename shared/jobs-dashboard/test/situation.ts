@@ -59,6 +59,8 @@ export const job = (members: Partial<Job>): Job => ({
   concurrencyKey: null,
   concurrencyLimit: null,
   concurrencyRate: null,
+  correlate: null,
+  awaits: [],
   progress: null,
   ...members,
 });

@@ -105,10 +105,11 @@ create table job (
 );
 
 create index job_order on job (queue_id, priority, seq);
--- For jobs with a concurrency key and for jobs in a batch. Plain jobs are in neither index. Claims do not change `meta`,
--- so they do not write these indexes.
+-- For jobs with a concurrency key, jobs in a batch, and jobs that signals find by a key. Plain jobs are in none of these
+-- indexes. Claims do not change `meta`, so they do not write these indexes.
 create index job_concurrency_key on job (queue_id, (meta ->> 'concurrencyKey')) where meta ? 'concurrencyKey';
 create index job_batch on job (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
+create index job_correlate on job (queue_id, (meta ->> 'correlate')) where meta ? 'correlate';
 
 -- Scheduled jobs. `run_at` is never earlier than the transaction that scheduled the job (docs/adr/013).
 create table job_scheduled (
@@ -136,6 +137,7 @@ create table job_scheduled (
 create index job_scheduled_due on job_scheduled (queue_id, run_at);
 create index job_scheduled_retried on job_scheduled (retried_at) where retried_at is not null;
 create index job_scheduled_batch on job_scheduled (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
+create index job_scheduled_correlate on job_scheduled (queue_id, (meta ->> 'correlate')) where meta ? 'correlate';
 
 -- Jobs that wait for other jobs or batches. Once these have ended, a job also waits until `run_at` or for `delay_ms`, if given.
 create table job_awaiting (
@@ -161,6 +163,7 @@ create table job_awaiting (
 ) with (autovacuum_vacuum_scale_factor = 0.05);
 
 create index job_awaiting_batch on job_awaiting (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
+create index job_awaiting_correlate on job_awaiting (queue_id, (meta ->> 'correlate')) where meta ? 'correlate';
 
 -- Ready jobs that wait until fewer jobs with their concurrency key are in `job`. A claim therefore need not check keys, and a
 -- tenant with ten thousand jobs never delays a tenant with a single one (docs/adr/004).
@@ -193,6 +196,7 @@ create table job_blocked (
 
 create index job_blocked_order on job_blocked (queue_id, (meta ->> 'concurrencyKey'), priority, seq);
 create index job_blocked_batch on job_blocked (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
+create index job_blocked_correlate on job_blocked (queue_id, (meta ->> 'correlate')) where meta ? 'correlate';
 
 -- Finished jobs: a table for each outcome, with one partition per day, so that retention drops tables and leaves no dead rows
 -- (docs/adr/024).

@@ -16,6 +16,7 @@ import { JobEditor } from './control/job-editor.js';
 import { LimitedQueues } from './claim/limited-queues.js';
 import { jobStoreIn, migrate, pendingMigrations } from './connection/migrate.js';
 import { endsWithin } from './connection/pool.js';
+import { SignalRelay } from './dependencies/signal-relay.js';
 import { ConcurrencySemaphore } from './dependencies/concurrency-semaphore.js';
 import { PostgresAuditLog } from './records/audit.js';
 import { PostgresBatches } from './dependencies/batches.js';
@@ -49,6 +50,7 @@ import { PostgresRecurringJobs } from './recurring/recurring-jobs.js';
 import { PostgresReports } from './read/reports.js';
 import { PostgresSavedSearches } from './records/saved-searches.js';
 import { PostgresServers } from './servers/servers.js';
+import { PostgresSteps } from './steps/postgres-steps.js';
 import { Resumptions } from './maintain/resumptions.js';
 import { PostgresSetAside } from './records/set-aside.js';
 import { PostgresStatistics } from './statistics/statistics.js';
@@ -71,6 +73,7 @@ export class PostgresStorage implements JobStorage {
   readonly control: PostgresControl;
   readonly claims: PostgresClaims;
   readonly completions: PostgresCompletions;
+  readonly steps: PostgresSteps;
   readonly leases: PostgresLeases;
   readonly reports: PostgresReports;
   readonly maintenance: PostgresMaintenance;
@@ -161,6 +164,7 @@ export class PostgresStorage implements JobStorage {
     );
     this.claims = new PostgresClaims(database, queues, limits, scans, requests);
     this.completions = new PostgresCompletions(database, queues, notifier, limits, setAside, requests);
+    this.steps = new PostgresSteps(database, queues, notifier, this.completions);
     this.leases = new PostgresLeases(reads, queues);
     this.reports = new PostgresReports(
       { database, reads },
@@ -171,7 +175,12 @@ export class PostgresStorage implements JobStorage {
     );
     this.queues = new PostgresQueues({ database, reads, queues, counters, notifier, clock });
     this.batches = new PostgresBatches({ database, reads }, queues, notify);
-    const resolvers = [this.batches, new PostgresContinuations(queues), new ConcurrencySemaphore(queues)];
+    const resolvers = [
+      this.batches,
+      new PostgresContinuations(queues),
+      new ConcurrencySemaphore(queues),
+      new SignalRelay(),
+    ];
     const marker = new DependencyMarker(database, setAside);
     const outbox = new OutboxRelay(database, marker, resolvers, setAside, notify);
     this.deployments = new PostgresDeployments({ database, reads }, clock);

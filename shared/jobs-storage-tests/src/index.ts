@@ -48,6 +48,8 @@ import { renaming } from './renaming.js';
 import { reporting } from './reporting.js';
 import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
+import { signalling } from './signalling.js';
+import { stepping } from './stepping.js';
 import { timing } from './timing.js';
 import { transitions } from './transitions.js';
 import { savingSearches } from './saving-searches.js';
@@ -103,6 +105,8 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('following others', () => following(fixture));
     describe('batching', () => batching(fixture));
     describe('jobs of handlers', () => enqueuingFromHandlers(fixture));
+    describe('storing steps', () => stepping(fixture));
+    describe('signals', () => signalling(fixture));
     describe('reading', () => reading(fixture));
     describe('reading back what was set', () => readingBack(fixture));
     describe('a page of jobs', () => paging(fixture));

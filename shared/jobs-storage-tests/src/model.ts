@@ -87,8 +87,9 @@ export class Model {
       this.#end(job, 'cancelled');
       return;
     }
-    if (outcome.kind === 'snooze') job.attempt--;
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') job.state = 'scheduled';
+    if (outcome.kind === 'snooze' || outcome.kind === 'suspend') job.attempt--;
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze' || outcome.kind === 'suspend')
+      job.state = 'scheduled';
     else this.#end(job, outcome.kind);
   }
 

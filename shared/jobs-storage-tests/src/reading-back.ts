@@ -32,6 +32,7 @@ export function readingBack(fixture: Fixture): void {
     timeoutMs: [{ given: 1_234, shown: { timeoutMs: 1_234 } }],
     version: [{ given: 1, shown: { version: 1 } }],
     traceparent: [{ given: traceparent, shown: { traceparent, traceId: 'a'.repeat(32) } }],
+    correlate: [{ given: 'order:7', shown: { correlate: 'order:7' } }],
     tags: [{ given: ['a', 'b'], shown: { tags: ['a', 'b'] } }],
     concurrency: [
       { given: { key: 'tenant', limit: 4 }, shown: { concurrencyKey: 'tenant', concurrencyLimit: 4 } },

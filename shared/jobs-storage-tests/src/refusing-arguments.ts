@@ -153,6 +153,7 @@ const completeOptions: Readonly<Record<keyof EnqueueOptions, unknown>> = {
   timeoutMs: 1,
   version: 1,
   traceparent: undefined,
+  correlate: undefined,
   tags: [],
   concurrency: null,
   unique: null,

@@ -155,6 +155,7 @@ describe('A handler with steps, whatever goes wrong', () => {
             read: (of) => storage.steps.read(of),
             signal: (...given) => storage.steps.signal(...given),
             rerunFrom: (...given) => storage.steps.rerunFrom(...given),
+            listCorrelated: (...given) => storage.steps.listCorrelated(...given),
             record: async (claim, steps) => {
               for (const { name, kind } of steps) await requireNew(storage, id, name, kind);
               const fault = pending.shift() ?? 'none';

@@ -16,6 +16,8 @@ const distributedTables = [
   'job_report',
   'job_count',
   'job_cancellation',
+  'job_step',
+  'job_signal',
   'job_key',
   'queue_bucket',
   'key_rate',

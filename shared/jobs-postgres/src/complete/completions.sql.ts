@@ -1,9 +1,10 @@
 import { attemptColumns, jobColumns, otherAttempts } from '../jobs/job-columns.sql.js';
 import { numberOf, outboxNumbers } from '../jobs/drawn-numbers.sql.js';
-import { fromNow } from '../connection/database.sql.js';
+import { dueFrom, fromNow } from '../connection/database.sql.js';
 import { type RecordedColumns, transitionRecorded } from '../jobs/job-transitions.sql.js';
-import { outboxEntries } from '../jobs/outbox.sql.js';
+import { affectsOthers, outboxEntries } from '../jobs/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
+import { hasAwaited, metaWithoutAwaits } from '../jobs/awaited-signals.sql.js';
 
 /**
  * The jobs that a statement can finish. `plain`: only jobs without metadata (batch, keys, tags, dependents, …).
@@ -103,7 +104,7 @@ function finishOnNode(
     outbox_entries as (
       insert into longshore.outbox (id, queue_id, job_id, from_state, to_state, meta)
       select ${numberOf('finished_place')}, queue_id, id, 'processing', '${state}', meta from ${finished(kind, '', '')}
-      where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      where ${affectsOthers}
     ),`;
   return `
     with${kind === 'any' ? `${outboxNumbers('unnest($2::uuid[])')},` : ''}${stored(finished(kind, columns, values, 'for update'))},${otherCtes?.(source) ?? ''}${kind === 'any' ? outbox : ''}
@@ -213,6 +214,9 @@ const runOf: RecordedColumns = {
   serverId: 'server_id',
 };
 
+/** SQL expression for the metadata of a job whose attempt has ended otherwise than by a suspension. */
+const metaAfter = (kind: JobKind): string => (kind === 'plain' ? 'meta' : metaWithoutAwaits);
+
 /** $5 delays in ms. Schedules snoozed jobs again; the attempt does not count. Skips jobs that are to be cancelled. */
 export const finishSnooze = finisher(
   'snooze',
@@ -221,7 +225,7 @@ export const finishSnooze = finisher(
       insert into longshore.job_scheduled
         (${jobColumns})
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name,
-        args, meta, past_attempts
+        args, ${metaAfter(kind)}, past_attempts
       from removed
     ), ${transitionRecorded('removed', 'snoozed', runOf)}, ${counted(kind, 'scheduled')}
     select id, attempt from removed`,
@@ -232,11 +236,59 @@ export const finishSnooze = finisher(
     stored: (source) => `
     waiting as (
       insert into longshore.job_scheduled (${jobColumns})
-      select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name, args, meta, past_attempts
+      select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name, args, ${metaWithoutAwaits}, past_attempts
       from ${source}
     )`,
     otherCtes: (source) => `${transitionRecorded(source, 'snoozed', runOf)},`,
   },
+);
+
+/**
+ * Returns the columns of a suspended job, in the order of {@link jobColumns}.
+ *
+ * @param id SQL expression for the job's id
+ */
+const suspendedColumns = (
+  id: string,
+): string => `queue_id, id, created_at, case when ${hasAwaited(id, "waits -> 'awaits'")} then now() else ${dueFrom('until')} end,
+        priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts`;
+
+/**
+ * $5 times, $6 new members of the metadata: the signals that the jobs await, and the jobs that are cancelled with them. Schedules
+ * jobs whose handlers wait; the attempt does not count. If all signals of a name are there, the job is due at once. Skips jobs
+ * that are to be cancelled. {@link lockClaims} must have locked the jobs, in the same transaction.
+ */
+export const finishSuspend = finisher(
+  'suspend',
+  (kind) => `with ${removed(kind, 'until, waits', '$5::timestamptz[], $6::jsonb[]', notRequested)},
+    waiting as (
+      insert into longshore.job_scheduled
+        (${jobColumns})
+      select ${suspendedColumns('removed.id')}
+      from removed
+    ), ${transitionRecorded('removed', 'suspended', runOf)}, ${counted(kind, 'scheduled')}
+    select id, attempt from removed`,
+  {
+    state: 'scheduled',
+    columns: ', until, waits',
+    values: ', $5::timestamptz[], $6::jsonb[]',
+    stored: (source) => `
+    waiting as (
+      insert into longshore.job_scheduled (${jobColumns})
+      select ${suspendedColumns('job.id')}
+      from ${source}
+    )`,
+    otherCtes: (source) => `${transitionRecorded(source, 'suspended', runOf)},`,
+  },
+);
+
+/** $1 queue, $2 ids, $3 server, $4 attempts. Locks running jobs until the transaction ends. */
+export const lockClaims = prepared(
+  'longshore-lock-claims',
+  `
+    select job.id from longshore.job
+    where job.queue_id = $1 and job.id = any($2::uuid[]) and job.server_id = $3 and job.attempt = any($4::smallint[])
+    order by job.id for update`,
 );
 
 /** $5 errors, $6 delays in ms. Schedules failed jobs for another attempt. Skips jobs that are to be cancelled. */
@@ -247,7 +299,7 @@ export const finishRetry = finisher(
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt, max_attempts, name, args,
-        meta, now(), ${otherAttempts} || jsonb_build_object(
+        ${metaAfter(kind)}, now(), ${otherAttempts} || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
       from removed
@@ -262,7 +314,7 @@ export const finishRetry = finisher(
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt, max_attempts, name, args,
-        meta, now(), ${otherAttempts} || jsonb_build_object(
+        ${metaWithoutAwaits}, now(), ${otherAttempts} || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
       from ${source}
@@ -272,16 +324,19 @@ export const finishRetry = finisher(
 
 /**
  * $1 queue, $2 id, $3 server, $4 attempt. Locks the job until the transaction ends and returns its metadata. Returns no
- * row if the claim is not valid.
+ * row if the claim is not valid. The lock is shared, so that parallel steps of an attempt do not wait for each other.
  */
 export const lockClaim = unprepared(
   'longshore-lock-claim',
-  `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
+  `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for share`,
 );
+
+/** SQL condition on a scheduled job: it has been suspended in this attempt, which therefore has not been counted. */
+const isSuspended = `job.meta ? 'awaits' and job.attempt = claim.attempt - 1`;
 
 /**
  * $1 ids, $2 servers, $3 attempts. Returns the claims that already have a recorded outcome: the job has ended, or a
- * retry is scheduled. Needed because a write is repeated if its response is lost.
+ * retry is scheduled, or it is suspended. Needed because a write is repeated if its response is lost.
  */
 export const alreadyFinished = prepared(
   'longshore-already-finished',
@@ -294,7 +349,8 @@ export const alreadyFinished = prepared(
       or exists (
         select 1 from longshore.queue join longshore.job_scheduled as job on job.queue_id = queue.id
         where job.id = claim.id and job.past_attempts @> jsonb_build_array(
-          jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`,
+          jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed'))
+          or job.id = claim.id and ${isSuspended})`,
   `
     with claim as materialized (select * from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)),
     ended as materialized (
@@ -302,7 +358,7 @@ export const alreadyFinished = prepared(
       where id = any($1::uuid[]) and queue_id in (select id from longshore.queue)
     ),
     retried as materialized (
-      select id, past_attempts from longshore.job_scheduled
+      select id, attempt, meta, past_attempts from longshore.job_scheduled
       where id = any($1::uuid[]) and queue_id in (select id from longshore.queue)
     )
     select claim.id, claim.attempt from claim
@@ -312,5 +368,6 @@ export const alreadyFinished = prepared(
       or exists (
         select 1 from retried as job
         where job.id = claim.id and job.past_attempts @> jsonb_build_array(
-          jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`,
+          jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed'))
+          or job.id = claim.id and ${isSuspended})`,
 );

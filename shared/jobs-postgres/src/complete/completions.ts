@@ -29,10 +29,14 @@ import {
   finishFailed,
   finishRetry,
   finishSnooze,
+  finishSuspend,
   type JobKind,
   lockClaim,
+  lockClaims,
 } from './completions.sql.js';
 import pg from 'pg';
+import type { TransactionClient } from '@longshore/jobs';
+import type { Statement } from '../connection/statement.js';
 import type { Connection } from '../connection/connection.js';
 
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
@@ -49,6 +53,16 @@ const errors: Column = (outcomes) =>
   outcomes.map((outcome) => ('error' in outcome ? JSON.stringify(outcome.error) : null));
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
+const times: Column = (outcomes) =>
+  outcomes.map((outcome) => ('until' in outcome ? outcome.until.toISOString() : null));
+const waits: Column = (outcomes) => outcomes.map((outcome) => JSON.stringify(waitsOf(outcome)));
+
+/** Returns what the metadata of a suspended job says about what it waits for. */
+function waitsOf(outcome: Outcome): Pick<JobMeta, 'awaits' | 'cancels'> {
+  if (outcome.kind !== 'suspend') return {};
+  const { awaits, cancels } = outcome;
+  return { awaits, ...(cancels.length > 0 && { cancels }) };
+}
 
 /** For each kind of outcome: its statements, and functions that return the parameters that follow the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
@@ -57,7 +71,14 @@ const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readon
   cancelled: { statements: finishCancelled, columns: [errors] },
   retry: { statements: finishRetry, columns: [errors, delays] },
   snooze: { statements: finishSnooze, columns: [delays] },
+  suspend: { statements: finishSuspend, columns: [times, waits] },
 };
+
+/** A job whose claim a transaction holds. */
+interface HeldJob {
+  readonly queueId: number;
+  readonly kind: JobKind;
+}
 
 /** Records job outcomes in groups with the same server, queue and kind of outcome. */
 export class PostgresCompletions {
@@ -91,8 +112,7 @@ export class PostgresCompletions {
       Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
     if (isDistributed) await this.#carryOutRequests(completions);
-    let inMs = Infinity;
-    for (const { outcome } of completions) if ('delayMs' in outcome) inMs = Math.min(inMs, outcome.delayMs);
+    const inMs = Math.min(...completions.map(({ outcome }) => dueInMs(outcome)));
     if (inMs < Infinity) this.#notifier.notify({ kind: 'due', inMs });
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
@@ -100,7 +120,7 @@ export class PostgresCompletions {
 
   /** Cancels jobs that were requested to be cancelled between {@link #withCancellations} and the write. */
   async #carryOutRequests(completions: readonly Completion[]): Promise<void> {
-    const repeated = completions.filter(({ outcome }) => 'delayMs' in outcome).map(({ claim }) => claim);
+    const repeated = completions.filter(({ outcome }) => isPutOff(outcome)).map(({ claim }) => claim);
     for (const [queue, claims] of byQueue(repeated))
       await this.#requests.carryOutAmong(await this.#queues.idOf(queue), claims);
   }
@@ -122,13 +142,34 @@ export class PostgresCompletions {
   }
 
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
+    const { kind } = await this.inTransaction(claim, work, signal, (result, { queueId, kind }) => ({
+      statement: finishDone[kind],
+      values: [queueId, ...claimParameters([claim]), [storedResult(result)]],
+    }));
+    if (kind === 'any') this.#notifier.notify(outbox);
+    this.#limits.ended([claim.queue]);
+  }
+
+  /**
+   * Runs work of an attempt in a transaction, and then the statement that stores its result. The claim is checked first and stays
+   * locked until the commit, but not against other transactions of the attempt.
+   *
+   * @param store returns the statement
+   * @throws {ClaimLostError} if the claim is not valid; `work` was either not started or rolled back
+   */
+  async inTransaction<Result>(
+    claim: Claim,
+    work: (client: TransactionClient) => Promise<Result>,
+    signal: AbortSignal | undefined,
+    store: (result: Result, held: HeldJob) => Query,
+  ): Promise<HeldJob> {
     const queueId = await this.#queues.idOf(claim.queue);
     const afterwards: (() => void)[] = [];
     const afterCommit = (act: () => void): void => void afterwards.push(act);
     // Not repeated after a deadlock or serialization failure, because the handler's work can have effects that cannot
     // be rolled back.
-    const kind = await this.#database.lend(
-      async (client): Promise<JobKind> => {
+    const held = await this.#database.lend(
+      async (client): Promise<HeldJob> => {
         const { jobId, serverId, attempt } = claim;
         const { rows } = await client.queryAndLend<{ meta: JobMeta | null }>({
           ...lockClaim,
@@ -138,20 +179,17 @@ export class PostgresCompletions {
         if (row === undefined) throw new ClaimLostError(jobId);
         const transaction = withDefaultParsers(client, { afterCommit });
         // If the work fails, too: calls that the handler did not wait for would otherwise be made after the rollback.
-        let result: Awaited<ReturnType<TransactionWork>>;
+        let result: Result;
         try {
           result = await work(transaction);
         } finally {
           await allTurns(transaction);
         }
-        const jobKind = row.meta === null ? 'plain' : 'any';
-        const { text, citus } = finishDone[jobKind]; // without its name, because the handler could deallocate it
-        await client.takeBackAndQuery({
-          text,
-          citus,
-          values: [queueId, ...claimParameters([claim]), [storedResult(result)]],
-        });
-        return jobKind;
+        const job: HeldJob = { queueId, kind: row.meta === null ? 'plain' : 'any' };
+        const { statement, values } = store(result, job);
+        const { text, citus } = statement; // without its name, because the handler could deallocate it
+        await client.takeBackAndQuery({ text, citus, values });
+        return job;
       },
       {
         application_name: this.#database.schema.transactionName(claim.serverId),
@@ -160,8 +198,7 @@ export class PostgresCompletions {
       signal,
     );
     for (const act of afterwards) act();
-    if (kind === 'any') this.#notifier.notify(outbox);
-    this.#limits.ended([claim.queue]);
+    return held;
   }
 
   /**
@@ -232,10 +269,25 @@ export class PostgresCompletions {
     // `finishDoneAlike` is not used on a Citus cluster, because its speed has not been measured there.
     const isAlike = kind === 'plain' && !this.#database.schema.isDistributed && areAlike(group);
     const { statement, values } = isAlike ? doneAlike(claims, first.claim) : finish(group, first, kind);
-    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statement, [queueId, ...values]);
+    const rows =
+      first.outcome.kind === 'suspend'
+        ? await this.#suspend(statement, [queueId, ...values])
+        : await this.#database.write<WrittenRow>(statement, [queueId, ...values]);
     const counted = rows[0]?.jobs;
     if ((counted ?? rows.length) === claims.length) return [];
     return counted === undefined ? without(claims, rows) : this.#notYetFinished(claims);
+  }
+
+  /**
+   * Suspends jobs. Locks them with a statement of its own, so that the next one sees every signal that the relay delivered
+   * while they were running.
+   */
+  async #suspend(statement: Statement, values: [queueId: number, ...rest: unknown[]]): Promise<WrittenRow[]> {
+    return this.#database.transaction(async (client) => {
+      await this.#database.lockQueues(client, [values[0]]);
+      await client.query(lockClaims, values.slice(0, 4));
+      return (await client.query<WrittenRow>(statement, values)).rows;
+    });
   }
 
   /**
@@ -246,6 +298,21 @@ export class PostgresCompletions {
     if (claims.length === 0) return [];
     return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
   }
+}
+
+interface WrittenRow extends TouchedRow {
+  jobs?: number;
+}
+
+/** Returns whether the outcome makes the job scheduled. */
+function isPutOff({ kind }: Outcome): boolean {
+  return kind === 'retry' || kind === 'snooze' || kind === 'suspend';
+}
+
+/** Returns in how many milliseconds a job with this outcome can be due; `Infinity` if it does not become scheduled. */
+function dueInMs(outcome: Outcome): number {
+  if (outcome.kind === 'suspend') return 0; // at once if what it waits for is there; otherwise, servers read when
+  return 'delayMs' in outcome ? outcome.delayMs : Infinity;
 }
 
 function isUnsuccessful({ kind }: Outcome): boolean {

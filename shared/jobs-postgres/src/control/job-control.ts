@@ -36,7 +36,6 @@ import {
   type MoveDetails,
   moveJobs,
   type MovedRow,
-  type Place,
   placesOf,
   placeTables,
 } from '../jobs/job-moves.sql.js';
@@ -196,8 +195,7 @@ export class PostgresControl implements JobControl {
       const effect = effectOn(row, action, details);
       if (effect === 'unchanged') return ended({ outcome: 'ok', job, changed: false, restored: 0 });
       if (effect === 'illegal') return ended({ outcome: 'illegal', job });
-      const places = placesOf[move].filter((place) => placeTables[place].state === row.state);
-      const done = await firstMove(run, move, places, row, details);
+      const done = await moveFirst(run, move, row, details);
       if (done === undefined) continue;
       const restored = done.changed ? ((await afterChange?.(run, row)) ?? 0) : 0;
       const after = await find();
@@ -245,15 +243,14 @@ function effectOn(row: JobRow, action: BulkAction, { toName }: MoveDetails): Ret
   return effect === 'change' && action === 'rename' && row.name === toName ? 'unchanged' : effect;
 }
 
-/** Moves the job from the first of these places in which it is found. */
-async function firstMove(
+/** Moves a job from the first place of its state in which it is found. Resolves to `undefined` if it has moved since it was read. */
+export async function moveFirst(
   run: Run,
   move: Move,
-  places: readonly Place[],
-  { queue_id: queueId, id }: JobRow,
-  details: MoveDetails,
+  { queue_id: queueId, id, state }: Pick<JobRow, 'queue_id' | 'id' | 'state'>,
+  details: MoveDetails = {},
 ): Promise<MovedRow | undefined> {
-  for (const place of places) {
+  for (const place of placesOf[move].filter((each) => placeTables[each].state === state)) {
     const statement = moveJobs[move][place];
     const values = [queueId, arrayOf([id]), ...detailsOf(move, place, details)];
     const [moved] = statement === undefined ? [] : ((await run(statement, values)) as readonly MovedRow[]);
@@ -284,7 +281,7 @@ function restoreDependentsIn(queues: readonly string[] | null): AfterChange {
  * Locks a job until the transaction ends and returns its row; `undefined` if there is no such job. Does not lock a
  * running job.
  */
-async function lockedRow(
+export async function lockedRow(
   { run, find }: Pick<JobAccess, 'run' | 'find'>,
   id: string,
 ): Promise<JobRow | undefined> {

@@ -179,9 +179,13 @@ export const moveReady = ofTables(readyTables, (table) =>
   ),
 );
 
+/** All columns of `job_step`. */
+const stepColumns = `queue_id, job_id, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, job_attempt,
+      server_id, started_at, finished_at`;
+
 /**
  * Moves the rows of other tables that contain the queues of the given jobs: cancellation requests, dependencies on other
- * jobs, logs and progress. Also records the new queues, because unique keys and idempotency keys stay in the old queue,
+ * jobs, logs and progress, steps and signals. The relay looks at jobs with signals again, because it may have looked in the old queue. Also records the new queues, because unique keys and idempotency keys stay in the old queue,
  * and lookups by key must still find the jobs.
  *
  * The unresolved dependencies of a job must be marked again. Otherwise, the end of a parent could have no effect if the
@@ -212,6 +216,17 @@ export const moveRelatedRows = prepared(
     ),
     aside as (
       update longshore.set_aside set queue_id = moved.to_queue from moved where set_aside.job_id = moved.id
+    ),
+    steps as (
+      update longshore.job_step as step set queue_id = moved.to_queue from moved where step.queue_id = $1 and step.job_id = moved.id
+    ),
+    signals as (
+      update longshore.job_signal as signal set queue_id = moved.to_queue from moved where signal.queue_id = $1 and signal.job_id = moved.id
+      returning signal.job_id, moved.to_queue
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select distinct to_queue, job_id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb from signals
     )
     update longshore.job_report as report set queue_id = moved.to_queue
     from moved
@@ -242,6 +257,25 @@ export const moveRelatedRows = prepared(
       delete from longshore.job_report
       where queue_id = $1 and job_id = any($2::uuid[]) and started_at >= $4::timestamptz - interval '1 hour'
       returning *
+    ),
+    steps as (
+      delete from longshore.job_step where queue_id = $1 and job_id = any($2::uuid[]) returning *
+    ),
+    put_steps as (
+      insert into longshore.job_step (${stepColumns}) select moved.to_queue, ${stepColumns.replace('queue_id, ', '')}
+      from steps join moved on moved.id = steps.job_id
+    ),
+    signals as (
+      delete from longshore.job_signal where queue_id = $1 and job_id = any($2::uuid[]) returning *
+    ),
+    put_signals as (
+      insert into longshore.job_signal (queue_id, job_id, name, id, data, at, sent_by)
+      select moved.to_queue, job_id, name, signals.id, data, at, sent_by from signals join moved on moved.id = signals.job_id
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select distinct moved.to_queue, job_id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb
+      from signals join moved on moved.id = signals.job_id
     ),
     inserted as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, level, percent, message, fields, written_at)

@@ -134,12 +134,15 @@ function metaConditions(filter: JobFilter, bind: Bind): string[] {
     filter.parentId?.map((id) => ({ parentIds: [id.toLowerCase()] })),
     filter.enqueuedBy?.map((id) => ({ enqueuedBy: id.toLowerCase() })),
     filter.concurrencyKey?.map((concurrencyKey) => ({ concurrencyKey })),
+    filter.correlate?.map((correlate) => ({ correlate })),
   ];
-  return members.flatMap((metas) => {
+  const conditions = members.flatMap((metas) => {
     if (!isNonEmpty(metas)) return [];
     const any = metas.map((meta) => `meta @> ${bind(JSON.stringify(meta))}::jsonb`);
     return `(${any.join(' or ')})`;
   });
+  if (isNonEmpty(filter.awaits)) conditions.push(`meta -> 'awaits' ?| ${bind(filter.awaits)}::text[]`);
+  return conditions;
 }
 
 function errorConditions(
@@ -266,8 +269,10 @@ export function statesOf(filter: JobFilter): readonly JobState[] {
   const failed = isNonEmpty(filter.error) || isNonEmpty(filter.errorFingerprint);
   const claimed =
     isNonEmpty(filter.serverId) || filter.startedAfter !== undefined || filter.startedBefore !== undefined;
+  const suspended = isNonEmpty(filter.awaits);
   return states.filter(
     (state) =>
+      (!suspended || state === 'scheduled') &&
       (isFinished(state) || (!finished && (state === 'processing' || !claimed))) &&
       !(failed && state === 'done'),
   );
@@ -286,9 +291,9 @@ export function isCounted({ redact: _redact, ...filter }: JobFilter): boolean {
  * in no particular order.
  */
 export function isContained(filter: JobFilter): boolean {
-  const { tag, recurringJobId, batchId, parentId, enqueuedBy, concurrencyKey, args = [] } = filter;
+  const { tag, recurringJobId, batchId, parentId, enqueuedBy, concurrencyKey, correlate, args = [] } = filter;
   return (
-    [tag, recurringJobId, batchId, parentId, enqueuedBy, concurrencyKey].some(isNonEmpty) ||
+    [tag, recurringJobId, batchId, parentId, enqueuedBy, concurrencyKey, correlate].some(isNonEmpty) ||
     args.some(({ values }) => isNonEmpty(values))
   );
 }

@@ -291,6 +291,12 @@ const deleteWithReports = `
       delete from longshore.job_report as report using removed
       where report.queue_id = removed.queue_id and report.job_id = removed.id
         and report.started_at between removed.created_at and removed.finished_at
+    ),
+    steps as (
+      delete from longshore.job_step as step using removed where step.queue_id = removed.queue_id and step.job_id = removed.id
+    ),
+    signals as (
+      delete from longshore.job_signal as signal using removed where signal.queue_id = removed.queue_id and signal.job_id = removed.id
     ), ${counted('state', null)}`;
 
 /**

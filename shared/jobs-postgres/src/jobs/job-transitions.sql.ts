@@ -2,7 +2,8 @@ import type { JobError, JobState } from '@longshore/jobs';
 import { prepared } from '../connection/statement.js';
 
 /** The reasons for transitions that are recorded separately, because the job's row does not show them. */
-export type RecordedReason = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
+export type RecordedReason =
+  'snoozed' | 'suspended' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
 
 /**
  * A recorded transition. `before` contains columns of the job's row as they were before the transition overwrote them,

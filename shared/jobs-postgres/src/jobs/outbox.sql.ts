@@ -2,7 +2,10 @@ import type { JobState } from '@longshore/jobs';
 import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 
-/** A state change of a job or batch that affects its batch, its dependents or jobs with the same concurrency key. */
+/**
+ * A state change of a job or batch that affects its batch, its dependents, jobs with the same concurrency key, or jobs that wait
+ * for it or are cancelled with it; or a signal.
+ */
 export interface OutboxRow {
   /** Id in the outbox; missing if a resolver created the row in order to set it aside. */
   id?: string;
@@ -13,11 +16,16 @@ export interface OutboxRow {
   meta: JobMeta & {
     /** Set if the job or batch was deleted before the dependency on it was marked. The final state is then unknown. */
     readonly gone?: true;
+    /** Set if the job has received a signal, which may be what it waits for. */
+    readonly signalled?: true;
   };
 }
 
+/** SQL condition on a job: the changes of its state affect other jobs, or its batch. */
+export const affectsOthers = `meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']`;
+
 /**
- * Returns a CTE that records state changes in the outbox, for jobs that have a batch, dependents or a concurrency key.
+ * Returns a CTE that records state changes in the outbox, for jobs for which {@link affectsOthers} is true.
  *
  * @param source name of the CTE that returns the jobs as they were before the change
  * @param from SQL expression for the previous state
@@ -27,7 +35,7 @@ export function outboxEntries(source: string, from: string, to: string): string 
   return `
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, ${from}, ${to}, meta from ${source} where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      select queue_id, id, ${from}, ${to}, meta from ${source} where ${affectsOthers}
     )`;
 }
 

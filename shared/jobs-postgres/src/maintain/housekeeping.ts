@@ -25,6 +25,7 @@ import type { PostgresTimings } from '../statistics/timings.js';
 import { deleteOldTimings } from '../statistics/timings.sql.js';
 import { deleteOldMissed } from '../recurring/recurring-jobs.sql.js';
 import { deleteGoneMovedJobs, sweepUnique, type SweptRow } from '../enqueue/unique-keys.sql.js';
+import { StepSweeper } from './step-sweeper.js';
 import { BloatControl } from './bloat-control.js';
 import { Chores, type DueChores, findChores } from './chores.js';
 import { FirstFailures } from '../statistics/first-failures.js';
@@ -53,6 +54,7 @@ export class Housekeeping {
   readonly #retention: Retention;
   readonly #chores: Chores;
   readonly #keys: KeySweeper;
+  readonly #steps: StepSweeper;
   readonly #bloat: BloatControl;
   readonly #gaps: GapCleaner;
   readonly #firstFailures: FirstFailures;
@@ -79,6 +81,7 @@ export class Housekeeping {
     this.#chores = new Chores(setAside);
     this.days = new HistoryDays(database);
     this.#keys = new KeySweeper(database);
+    this.#steps = new StepSweeper(database);
     this.#bloat = new BloatControl(database);
     this.#gaps = new GapCleaner(database);
     this.#firstFailures = new FirstFailures(database, clock);
@@ -103,6 +106,7 @@ export class Housekeeping {
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
     if (due.missed) await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
+    await chores.do('sweep steps', () => this.#steps.runOnce());
     await chores.do('make partitions', () => this.days.runOnce(due.strays));
     if (due.returning) await chores.do('bring queues back', () => this.#database.query(returnQueues));
     await chores.do('record errors', () => this.#firstFailures.runOnce());

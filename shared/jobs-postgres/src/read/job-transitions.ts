@@ -31,6 +31,7 @@ const stateAfter: Record<NonNullable<Period['endedBy']>['reason'], JobState> = {
   failed: 'scheduled',
   lost: 'enqueued',
   snoozed: 'scheduled',
+  suspended: 'scheduled',
   released: 'enqueued',
   retried: 'enqueued',
   run: 'enqueued',

@@ -247,7 +247,7 @@ export class JobClient {
     data: JsonValue = null,
     options: SendSignalOptions = {},
   ): Promise<string[]> {
-    return sendSignal({ jobs: this.#jobs, steps: this.#steps }, target, name, data, options);
+    return sendSignal(this.#steps, target, name, data, options);
   }
 
   /**

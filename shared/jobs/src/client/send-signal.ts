@@ -3,7 +3,6 @@ import { bounds, checkText } from '../job/bounds.js';
 import type { JsonValue } from '../job/job.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
-import { unfinishedStates } from '../job/state.js';
 import { checkSignal, maxSignalled } from '../storage/steps.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
@@ -35,7 +34,7 @@ const signalOptions: OptionNames<SendSignalOptions> = {
 
 /** Sends a signal. See `JobClient.sendSignal`. */
 export async function sendSignal(
-  { jobs, steps }: Pick<JobStorage, 'jobs' | 'steps'>,
+  steps: JobStorage['steps'],
   target: SignalTarget,
   name: string,
   data: JsonValue,
@@ -46,14 +45,14 @@ export async function sendSignal(
   const signal = { name, data, ...(id !== undefined && { id }), ...(sentBy !== undefined && { sentBy }) };
   checkSignal(signal);
   const reached = [];
-  for (const jobId of await idsOf(target, jobs)) {
+  for (const jobId of await idsOf(target, steps)) {
     const result = await steps.signal(jobId, signal, { transaction });
     if (result.outcome === 'ok') reached.push(result.job.id);
   }
   return reached;
 }
 
-async function idsOf(target: SignalTarget, jobs: JobStorage['jobs']): Promise<string[]> {
+async function idsOf(target: SignalTarget, steps: JobStorage['steps']): Promise<string[]> {
   if (typeof target === 'string') return [target];
   if (typeof target !== 'object' || target === null || !('id' in target || 'correlate' in target))
     throw new TypeError(
@@ -64,6 +63,5 @@ async function idsOf(target: SignalTarget, jobs: JobStorage['jobs']): Promise<st
     return [target.id];
   }
   const correlate = checkText('correlate', target.correlate, bounds.keyLength);
-  const filter = { correlate: [correlate], state: unfinishedStates };
-  return (await jobs.list({ filter, limit: maxSignalled })).map((job) => job.id);
+  return (await steps.listCorrelated(correlate, maxSignalled)).map((job) => job.id);
 }

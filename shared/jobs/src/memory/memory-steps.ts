@@ -65,6 +65,14 @@ export class MemorySteps implements Steps {
     await this.#parts.inTransaction(claim, work, signal, store);
   }
 
+  async listCorrelated(correlate: string, limit: number): Promise<Pick<Job, 'id' | 'queue'>[]> {
+    return [...this.#parts.jobs.all()]
+      .filter(({ state, meta }) => !isFinished(state) && meta?.correlate === correlate)
+      .map(({ id, queue }) => ({ id, queue }))
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
   async signal(jobId: string, signal: NewSignal, options: SignalOptions = {}): Promise<SignalResult> {
     const { jobs, audit } = this.#parts;
     const { transaction } = options;

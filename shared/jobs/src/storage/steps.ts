@@ -103,6 +103,8 @@ export interface Steps {
     work: (client: TransactionClient) => Promise<NewStep>,
     signal?: AbortSignal,
   ): Promise<void>;
+  /** Lists up to `limit` unfinished jobs that were enqueued with this `correlate` key, oldest first. */
+  listCorrelated(correlate: string, limit: number): Promise<Pick<Job, 'id' | 'queue'>[]>;
   /**
    * Sends a signal to an unfinished job. It is kept until the job waits for it, and wakes the job if it is suspended and
    * now has as many signals of this name as it waits for.
