@@ -170,7 +170,7 @@ export const application = {
       if (job.attempt <= given.failures) throw new Error(`Attempt ${job.attempt} is to fail`);
       await enqueueAndWait(transactional, { ms: 5, failures: 0 });
       await book('last');
-      await attempt.transaction((client) => enter(client, attempt, null));
+      await attempt.transaction(async (client) => void (await enter(client, attempt, null)));
     }),
     handleJob(unique, async (attempt) =>
       attempt.transaction(async (client) => {
