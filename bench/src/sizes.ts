@@ -15,6 +15,8 @@ export interface Sizes {
   readonly stepJobs: number;
   /** Number of jobs with steps for the peers. */
   readonly slowStepJobs: number;
+  /** Number of jobs that sleep for a month. */
+  readonly sleepingJobs: number;
   readonly finishedJobs: number;
   readonly scheduledJobs: number;
   readonly latencyJobs: number;
@@ -52,6 +54,7 @@ export const fullSizes: Sizes = {
   sweepJobs: 25_000,
   stepJobs: 10_000,
   slowStepJobs: 2_000,
+  sleepingJobs: 100_000,
   finishedJobs: 3_000_000,
   scheduledJobs: 1_000_000,
   latencyJobs: 300,
@@ -86,6 +89,7 @@ export const smokeSizes: Sizes = {
   sweepJobs: 100,
   stepJobs: 100,
   slowStepJobs: 40,
+  sleepingJobs: 100,
   finishedJobs: 1_000,
   scheduledJobs: 1_000,
   latencyJobs: 5,

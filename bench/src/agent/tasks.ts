@@ -30,6 +30,11 @@ export class Tasks {
     return (user + system) / 1_000;
   }
 
+  /** Returns the resident memory of this process. */
+  async residentBytes(): Promise<number> {
+    return process.memoryUsage.rss();
+  }
+
   /**
    * Enqueues jobs in bulk. Resolves to the elapsed time, in milliseconds.
    *

@@ -38,7 +38,7 @@ export const remarks: Readonly<Record<Exclude<ContenderName, 'longshore'>, strin
 export type ContenderName = keyof typeof contenders;
 
 /** Contenders with durable steps, Longshore first. */
-export const stepContenders: readonly ContenderName[] = ['dbos', 'absurd'];
+export const stepContenders: readonly ContenderName[] = ['longshore', 'dbos', 'absurd'];
 
 /** Contenders whose jobs are single functions, Longshore first. */
 export const jobContenders = (Object.keys(contenders) as ContenderName[]).filter(

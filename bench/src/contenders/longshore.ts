@@ -1,5 +1,6 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from 'longshore';
+import { connected } from '../database.js';
 import type { Contender, Payload, ServerSettings } from './contender.js';
 
 const job = defineJob({ name: 'bench' });
@@ -24,6 +25,18 @@ export async function longshore(url: string): Promise<Contender> {
       server = new JobServer({ storage, handlers: [handler], concurrency });
       await server.start();
     },
+    startStepServer: async (onJob, { concurrency = 24 }) => {
+      const handler = handleJob(job, ({ args, step }) => onJob(args as unknown as Payload, step));
+      server = new JobServer({ storage, handlers: [handler], concurrency });
+      await server.start();
+    },
+    storedSteps: () =>
+      connected(url, async (connection) => {
+        const { rows } = await connection.query<{ steps: number }>(
+          'select count(*)::integer as steps from longshore.job_step where finished_at is not null',
+        );
+        return rows[0]?.steps ?? 0;
+      }),
     startIdle: async (servers, queues) => {
       const names = Array.from({ length: queues }, (_, index) => `queue-${index}`);
       for (let started = 0; started < servers; started++) {

@@ -1,4 +1,5 @@
 import type { Scenario } from '../bench.js';
+import { asleep } from './asleep.js';
 import { bulkEnqueue } from './bulk-enqueue.js';
 import { dashboard } from './dashboard.js';
 import { drain } from './drain.js';
@@ -19,6 +20,7 @@ import { latency } from './latency.js';
 import { listeners } from './listeners.js';
 import { pinnedPromises } from './pinned-promises.js';
 import { singleEnqueue } from './single-enqueue.js';
+import { resume } from './resume.js';
 import { steps } from './steps.js';
 import { wakeUps } from './wake-ups.js';
 
@@ -33,6 +35,8 @@ export const scenarios: readonly Scenario[] = [
   latency,
   singleEnqueue,
   steps,
+  asleep,
+  resume,
   footprint,
   manyQueues,
   dueAtOnce,

@@ -24,9 +24,9 @@ export const steps: Scenario = {
         rateRow(agent.contender, describe(settingsOf(agent)), samples.get(agent) ?? [], 'step'),
       );
       return {
-        title: `Steps: ${sizes.slowStepJobs} jobs a round of ${stepsPerJob} steps each, one process`,
+        title: `Steps: ${sizes.stepJobs} jobs a round (peers ${sizes.slowStepJobs}) of ${stepsPerJob} steps each, one process`,
         rows,
-        ratios: ratiosOf(rows),
+        ratios: ratiosOf(rows, { dbos: { atLeast: 3 }, absurd: { atLeast: 3 } }),
       };
     }),
 };
