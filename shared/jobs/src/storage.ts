@@ -152,6 +152,7 @@ export {
   type ServerState,
   serverStates,
   type StateCounts,
+  type SuspendOutcome,
 } from './job/job.js';
 export { isTraceparent, type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
 export { type Check, checkOptions, isOptions, nearestName, type OptionNames } from './job/options.js';
@@ -175,6 +176,7 @@ export { Schedule, type ScheduleOptions, type StoredSchedule } from './recurring
 export type { AttemptReader, StoredParent } from './server/attempt-reader.js';
 export { contextReads } from './server/context-reads.js';
 export { isHandler, isHandlerList } from './server/handler.js';
+export { JobSteps, type JobStepsOptions } from './server/steps/job-steps.js';
 export { onStopSignal, runSteps } from './server/stop-on-signals.js';
 export { outageOf, StorageOutage } from './server/storage-outage.js';
 export { brand } from '@longshore/edge';

@@ -29,6 +29,8 @@ export interface DrainReport {
   readonly retrying: number;
   readonly cancelled: number;
   readonly snoozed: number;
+  /** Number of attempts whose handler began to sleep or to wait. */
+  readonly suspended: number;
   /** Errors of the attempts, in the order in which the attempts ended. */
   readonly errors: readonly JobError[];
 }
@@ -80,9 +82,9 @@ function isServer(target: JobStorage | JobServer): target is JobServer {
 
 /** Counts the outcomes of a server's attempts while `work` runs. */
 async function observed(server: JobServer, work: () => Promise<void>): Promise<DrainReport> {
-  const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0 };
+  const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0, suspended: 0 };
   const errors: JobError[] = [];
-  const stops = (['done', 'failed', 'retrying', 'cancelled', 'snoozed'] as const).map((end) =>
+  const stops = (['done', 'failed', 'retrying', 'cancelled', 'snoozed', 'suspended'] as const).map((end) =>
     server.on(end, (event) => {
       counts[end]++;
       if ('error' in event) errors.push(event.error);

@@ -1,4 +1,5 @@
 import {
+  type BoundClient,
   type Job,
   JobClient,
   type JobContext,
@@ -16,16 +17,20 @@ import {
   isHandler,
   isListOf,
   isSignal,
+  type JobSteps,
   type LogLevel,
   newId,
   type OptionNames,
   shown,
+  type Step,
 } from '@longshore/jobs/storage';
+import { stepChecks, SteppedRun, type TestSteps } from './stepped-run.js';
+import { TestClock } from './test-clock.js';
 import { isTestBatch, isTestParents, TestReader, type TestReads } from './test-reader.js';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
 /** Options of {@link runJob}. Members such as `attempt` override the defaults of the handler's `job`. */
-export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>>, TestReads {
+export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>>, TestReads, TestSteps {
   /** The signal that the handler receives; by default, one that never aborts. */
   readonly signal?: AbortSignal;
   /**
@@ -47,6 +52,7 @@ const runOptions: OptionNames<RunJobOptions> = {
   maxAttempts: true,
   createdAt: true,
   traceparent: true,
+  ...stepChecks,
 };
 
 /** What a handler's run left behind. */
@@ -62,21 +68,29 @@ export interface JobRun<Result> {
   readonly progress: { readonly percent: number; readonly message: string | null } | null;
   /**
    * The jobs that the handler enqueued with its context, oldest first, as they were stored. Jobs that it enqueued in a
-   * transaction that failed are not among them.
+   * transaction that failed are not among them. Jobs that it waited for have ended.
    */
   readonly enqueued: readonly Job[];
+  /** What was stored of the handler's steps, in the order in which they started. */
+  readonly steps: readonly Step[];
 }
 
 /** Maximum number of jobs to read for {@link JobRun.enqueued}. */
 const maxEnqueued = 10_001;
 
 /**
- * Runs one attempt of a handler, by itself and in the current thread. Checks the arguments and the result against the
+ * Runs a handler until it ends, by itself and in the current thread. Checks the arguments and the result against the
  * definition, as an enqueuer and a server would. Jobs that the handler enqueues are returned and do not run. The only job
  * that exists before is that of the handler, which they may name as their parent.
  *
+ * Sleeps and waits take no time: a clock of the run passes it instead. As on a server, the handler runs again after each,
+ * with the stored results of its steps, so what it does outside of steps is done, logged and enqueued again.
+ *
+ * Retries of a step are part of the run; retries of the job are not.
+ *
  * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
- * @throws {TypeError} if `handler` is not the result of `handleJob`, or an option is unknown
+ * @throws {TypeError} if `handler` is not the result of `handleJob`, an option is unknown, or the handler waits for a job
+ *   whose result is not given
  * @throws whatever the handler throws, including `CancelJob` and `SnoozeJob`
  */
 export async function runJob<Args, Result, Input>(
@@ -93,10 +107,12 @@ export async function runJob<Args, Result, Input>(
   const { definition, run } = handler;
   const {
     signal = new AbortController().signal,
-    query,
+    query = missing,
     parents,
     batch,
     earlierErrors = [],
+    signals = [],
+    children = {},
     ...job
   } = options;
   // Converts the arguments to JSON and back, as storing them would.
@@ -104,7 +120,10 @@ export async function runJob<Args, Result, Input>(
   const args = definition.read(JSON.parse(text) as JsonValue, definition.version);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;
-  const storage = new MemoryStorage();
+  const clock = new TestClock(new Date());
+  const inTransaction = <Value>(work: (client: TransactionClient) => Promise<Value>): Promise<Value> =>
+    inTestTransaction(work, query);
+  const storage = new MemoryStorage({ clock, transaction: inTransaction });
   let transaction: TransactionClient | undefined;
   const log = (level: LogLevel) => (message: string, fields?: object) => {
     logs.push({ level, message, fields: fields ?? null });
@@ -123,8 +142,9 @@ export async function runJob<Args, Result, Input>(
   const { name, queue, priority, maxAttempts } = definition;
   const { id } = running;
   await storage.enqueuer.enqueue([{ id, name, queue, priority, args: text, maxAttempts, due: null }]);
-  const context: JobContext<unknown> = {
-    ...new JobClient(storage).boundTo(() => ({ transaction, enqueuedBy: id })),
+  const bound = new JobClient(storage).boundTo(() => ({ transaction, enqueuedBy: id }));
+  const contextOf = (steps: JobSteps): JobContext<unknown> => ({
+    ...duringSteps(bound, steps),
     args,
     job: running,
     signal,
@@ -132,24 +152,59 @@ export async function runJob<Args, Result, Input>(
     progress: (percent, message) => {
       progress = { percent, message: message ?? null };
     },
+    step: steps.step,
+    sleep: steps.sleep,
+    waitFor: steps.waitFor,
+    enqueueAndWait: steps.enqueueAndWait,
     ...contextReads(new TestReader({ ...(parents && { parents }), ...(batch && { batch }), earlierErrors })),
     transaction: (work) =>
-      inTestTransaction(async (client) => {
-        transaction = client;
-        try {
-          return await work(client);
-        } finally {
-          transaction = undefined;
-        }
-      }, query ?? missing),
-  };
+      steps.during(() =>
+        inTransaction(async (client) => {
+          transaction = client;
+          try {
+            return await work(client);
+          } finally {
+            transaction = undefined;
+          }
+        }),
+      ),
+  });
   const call =
     typeof run === 'function' ? run : ((await import(run.module.href)) as { run: RunJob<unknown> }).run;
-  const returned = (await call(context)) ?? null;
-  const result = JSON.parse(definition.checkResult(returned as Result)) as Result;
-  const jobs = await storage.jobs.list({ order: 'oldest', limit: maxEnqueued });
-  await storage.close();
-  return { result, logs, progress, enqueued: jobs.filter((enqueued) => enqueued.id !== id) };
+  const stepped = new SteppedRun({
+    storage,
+    clock,
+    job: { id, queue },
+    definition,
+    signal,
+    isInTransaction: () => transaction !== undefined,
+    warn: log('warn'),
+    signals,
+    children,
+  });
+  try {
+    const returned = (await stepped.run((steps) => call(contextOf(steps)))) ?? null;
+    const result = JSON.parse(definition.checkResult(returned as Result)) as Result;
+    const jobs = await storage.jobs.list({ order: 'oldest', limit: maxEnqueued });
+    const enqueued = jobs.filter((other) => other.id !== id);
+    return { result, logs, progress, enqueued, steps: await stepped.steps() };
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Has a suspension wait for the calls of the handler's client, even if the handler does not. */
+function duringSteps(client: BoundClient, steps: JobSteps): BoundClient {
+  const joined =
+    <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
+    (...given: Given) =>
+      steps.during(() => call(...given));
+  return {
+    enqueue: joined(client.enqueue),
+    enqueueMany: joined(client.enqueueMany),
+    enqueueBatch: joined(client.enqueueBatch),
+    sendSignal: joined(client.sendSignal),
+  } as BoundClient;
 }
 
 const missing: Query = () =>

@@ -40,6 +40,8 @@ const calls: readonly (readonly [name: string, call: Call, complete?: object])[]
       parents: [{ name: 'pick', id: 'a', state: 'done', args: {}, result: null, error: new Error('a') }],
       batch: { name: 'a', id: 'a', jobs: [] },
       earlierErrors: [],
+      signals: [{ name: 'a', data: 1, id: 'a', sentBy: 'a' }],
+      children: { a: 1, b: new Error('a') },
     },
   ],
   ['TestClock', created(testing.TestClock)],
