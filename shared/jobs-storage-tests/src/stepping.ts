@@ -38,7 +38,7 @@ export function stepping(fixture: Fixture): void {
   const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
     promise.then(
       () => null,
-      (error: Error) => error.name,
+      (error: unknown) => (error as Error).name,
     );
 
   it('steps are read as they were stored, by position', async () => {

@@ -137,7 +137,7 @@ describe('A handler with steps, whatever goes wrong', () => {
             written.push(text);
             return { rows: [] };
           };
-          const result = await inTransaction({ query: query as never });
+          const result = await inTransaction({ query });
           for (const name of written) world.count(world.committed, name);
           return result;
         };

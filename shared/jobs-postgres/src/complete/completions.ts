@@ -14,7 +14,7 @@ import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
 import { byQueue } from '../connection/array-literal.js';
 import type { CancellationRequests } from '../claim/cancellation-requests.js';
 import type { Database, Query } from '../connection/database.js';
-import { fromDriver, isOfData } from '../connection/errors.js';
+import { isOfData } from '../connection/errors.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../records/set-aside.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
@@ -34,10 +34,9 @@ import {
   lockClaim,
   lockClaims,
 } from './completions.sql.js';
-import pg from 'pg';
 import type { TransactionClient } from '@longshore/jobs';
 import type { Statement } from '../connection/statement.js';
-import type { Connection } from '../connection/connection.js';
+import { withDefaultParsers } from '../connection/default-parsers.js';
 
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
@@ -112,7 +111,8 @@ export class PostgresCompletions {
       Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
     if (isDistributed) await this.#carryOutRequests(completions);
-    const inMs = Math.min(...completions.map(({ outcome }) => dueInMs(outcome)));
+    let inMs = Infinity;
+    for (const { outcome } of completions) inMs = Math.min(inMs, dueInMs(outcome));
     if (inMs < Infinity) this.#notifier.notify({ kind: 'due', inMs });
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
@@ -378,36 +378,4 @@ function claimParameters(claims: readonly Claim[]): unknown[] {
 /** Returns the value to store for a result. The JSON value `null` is stored as SQL null. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
-}
-
-/**
- * Wraps a connection so that pg's default parsers apply to a handler's queries. On a connection of the application's
- * pool, that pool's parsers apply.
- *
- * @param members additional members of the returned client
- */
-export function withDefaultParsers<Members extends object>(
-  { client, isShared }: Connection,
-  members: Members,
-): pg.ClientBase & Members {
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-  const usual = (first: unknown, ...rest: unknown[]): unknown => {
-    const sent = query(isShared ? first : withTypes(first), ...rest);
-    return sent instanceof Promise ? fromDriver(sent) : sent;
-  };
-  return new Proxy(client, {
-    get: (target, name) => {
-      if (name === 'query') return usual;
-      if (name in members) return Reflect.get(members, name) as unknown;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  }) as pg.ClientBase & Members;
-}
-
-/** Adds pg's default parsers to a query. Streams and cursors (objects with `submit`) are returned unchanged. */
-function withTypes(first: unknown): unknown {
-  if (typeof first === 'string') return { text: first, types: pg.types };
-  if (typeof first !== 'object' || first === null || 'submit' in first) return first;
-  return { types: pg.types, ...first };
 }

@@ -34,8 +34,8 @@ export interface JobRecord extends Omit<
    * the attempt.
    */
   locked: boolean;
-  /** Resolves when the latest transaction has ended. */
-  unlocked: Promise<void>;
+  /** Resolves when this transaction has ended; `null` if none is open. */
+  transaction: Promise<void> | null;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
   /** The latest progress report of the current or most recent attempt; `null` if that attempt reported none. */
@@ -78,7 +78,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     cancelRequestedAt: null,
     cancelReason: null,
     locked: false,
-    unlocked: Promise.resolve(),
+    transaction: null,
     meta: job.meta ?? null,
     pastAttempts: [],
     progress: null,

@@ -212,7 +212,8 @@ export class MemoryCompletions implements Completions {
     if (this.#begin === undefined)
       throw new TypeError('The memory storage has no transactions: return the result instead');
     const record = this.#jobs.find(claim.jobId);
-    while (record?.locked === true) await record.unlocked;
+    for (let open = record?.transaction; open !== null && open !== undefined; open = record?.transaction)
+      await open;
     if (!hasLease(record, claim)) throw new ClaimLostError(claim.jobId);
     signal?.throwIfAborted();
     const aborted = new Promise<never>((_resolve, reject) => {
@@ -220,13 +221,14 @@ export class MemoryCompletions implements Completions {
     });
     aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the race below
     let unlock: () => void = () => undefined;
-    record.unlocked = new Promise((resolve) => (unlock = resolve));
+    record.transaction = new Promise((resolve) => (unlock = resolve));
     record.locked = true;
     try {
       const result = await this.#begin((client) => Promise.race([work(client), aborted]));
       store(record, result);
     } finally {
       record.locked = false;
+      record.transaction = null;
       unlock();
     }
   }
