@@ -87,6 +87,23 @@ describe('The steps of a job', () => {
     expect(error?.message).to.contain('two steps "same"');
   });
 
+  it('do not nest', async () => {
+    const { error } = await run(
+      async ({ step, sleep }) => step('outer', async () => sleep('inner', { ms: day })),
+      'failed',
+    );
+    expect(error?.message).to.contain('"inner" runs within the step "outer"');
+  });
+
+  it('of several jobs run beside each other', async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await client.enqueue(work)).id));
+    const handler = handleJob(work, ({ step, job }) => step('only', noting('only', job.id)));
+    const results = await whileServing(storage, 'work', [handler], () =>
+      Promise.all(ids.map(async (id) => (await jobInState(storage, id, 'done')).result)),
+    );
+    expect(results).to.deep.equal(ids);
+  });
+
   it('run again if their error ended the attempt', async () => {
     const { result } = await run(async ({ step, job }) =>
       step('first', () => {

@@ -25,7 +25,7 @@ import type {
   WaitOptions,
 } from './step-context.js';
 import { StepStore, type StepStoreOptions } from './step-store.js';
-import { shortMs, StepWork, type StepWorkOptions, type Work } from './step-work.js';
+import { shortMs, stepAround, StepWork, type StepWorkOptions, type Work } from './step-work.js';
 import type { StoredSteps } from './stored-steps.js';
 import { never, Suspension } from './suspension.js';
 
@@ -224,6 +224,11 @@ export class JobSteps implements StepContext {
     if (this.#options.isInTransaction())
       throw new TypeError(
         `"${name}" cannot run within transaction, which completes the job: run it before, or use step with { transaction: true }`,
+      );
+    const around = stepAround(this.#steps);
+    if (around !== null)
+      throw new TypeError(
+        `"${name}" runs within the step "${around}", and steps do not nest: run one after the other, or beside each other`,
       );
     if (this.#names.has(name))
       throw new TypeError(

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JobClient } from '../../client/job-client.js';
 import { CancelJob, ClaimLostError, SnoozeJob } from '../../job/errors.js';
@@ -10,6 +11,15 @@ import type { Steps } from '../../storage/steps.js';
 import type { RunningStep, StepOptions, TransactionalStep } from './step-context.js';
 import type { StepStore } from './step-store.js';
 import { StepTimeLimit } from './step-time-limit.js';
+
+/** The step whose work is running, by the context of its asynchronous calls. */
+const running = new AsyncLocalStorage<{ readonly steps: StepStore; readonly name: string }>();
+
+/** Returns the name of the step of this attempt whose work makes the current call; `null` if none does. */
+export function stepAround(steps: StepStore): string | null {
+  const step = running.getStore();
+  return step?.steps === steps ? step.name : null;
+}
 
 export type Work = (context: RunningStep | TransactionalStep) => unknown;
 
@@ -80,8 +90,11 @@ export class StepWork {
     const { signal, toResult } = this.#options;
     const { timeoutMs, transaction = false } = this.#of;
     const limit = timeoutMs === undefined ? null : new StepTimeLimit(step.name, timeoutMs, signal);
-    const run = (context: RunningStep | TransactionalStep): unknown =>
-      limit === null ? this.#work(context) : limit.during(this.#work(context));
+    const { name } = step;
+    const run = (context: RunningStep | TransactionalStep): unknown => {
+      const work = running.run({ steps: this.#steps, name }, () => this.#work(context));
+      return limit === null ? work : limit.during(work);
+    };
     const context = { attempt: step.attempts, signal: limit?.signal ?? signal };
     try {
       if (transaction) return await this.#inTransaction(step, context, run);
