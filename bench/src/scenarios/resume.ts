@@ -49,7 +49,7 @@ export const resume: Scenario = {
       await client.enqueueMany(
         naps.map((napMs) => {
           const dueMs = napMs + dueEveryMs / 2;
-          return { definition: plain, args: { dueMs }, runAt: new Date(dueMs) };
+          return { definition: plain, args: { dueMs }, options: { runAt: new Date(dueMs) } };
         }),
       );
       const lastMs = firstMs + count * dueEveryMs;
