@@ -5,6 +5,7 @@ import { actions } from '../src/actions/actions.js';
 import { hasRole, type Role, roles } from '../src/auth/authenticator.js';
 import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
+import { seedSteps } from './story-steps.js';
 import type { Story } from './story.js';
 
 /** The `confirmed` form field of a confirmation page that showed two jobs. */
@@ -20,6 +21,7 @@ describe('an action', () => {
   let name: string;
   let records: ActionRecord[];
   let operationId: string;
+  let steppedId: string;
   beforeEach(async () => {
     role = 'admin';
     name = 'ada';
@@ -34,6 +36,7 @@ describe('an action', () => {
     const order = { action: 'retry', filter: { state: ['failed'] } } as const;
     operationId = (await site.story.storage.bulk.start(order)).id;
     await site.story.storage.queues.resume('unused'); // creates the queue
+    steppedId = (await seedSteps(site.story.storage)).failedId;
     await site.story.storage.savedSearches.save({ name: 'Known', query: 'state=done', savedBy: 'ada' });
     site.story.storage.setAside.add({ role: 'recurring', key: 'nightly' }, new Error('poisoned'));
   });
@@ -60,6 +63,8 @@ describe('an action', () => {
     name: 'Known',
     search: 'state=failed',
     toName: 'renamed',
+    signal: '"packed"',
+    step: '"charge"',
   };
   /** Returns the location of a redirect, without the flash message. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
@@ -72,7 +77,8 @@ describe('an action', () => {
     if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
     if (path.startsWith('/set-aside/')) return '1';
-    return /(run|cancel|reschedule|rename|edit)$/.test(path) ? story.scheduledId : story.failedId;
+    if (path.endsWith('/rerun-from')) return steppedId;
+    return /(run|cancel|reschedule|rename|edit|signal)$/.test(path) ? story.scheduledId : story.failedId;
   };
 
   it('cancels a job and goes back to its page', async () => {

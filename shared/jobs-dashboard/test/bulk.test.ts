@@ -10,6 +10,8 @@ const lists = [
   ['batch', 'batchId'],
   ['parent', 'parentId'],
   ['enqueuer', 'enqueuedBy'],
+  ['awaits', 'awaits'],
+  ['correlate', 'correlate'],
   ['server', 'serverId'],
   ['error', 'error'],
   ['fingerprint', 'errorFingerprint'],

@@ -1,6 +1,6 @@
 import { overriding } from '@longshore/test-support';
 import type { Batch, Job, JsonValue, RecurringJob } from '@longshore/jobs';
-import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/storage';
+import type { Attempt, BulkOperation, Queue, Server, Step, StepKind } from '@longshore/jobs/storage';
 import type { DashboardReader } from '../src/index.js';
 import { setAside } from './situation.js';
 
@@ -37,10 +37,31 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
     result: args,
     error,
     tags: [text],
+    correlate: text,
+    awaits: [text],
     progress: { percent: 50, message: text },
     recurringJobId: text,
     idempotencyKey: text,
     traceId: text,
+  });
+  const at = new Date(0);
+  const hostileStep = (kind: StepKind, name: string): Step => ({
+    name,
+    kind,
+    state: 'done',
+    position: 1,
+    result: args,
+    error,
+    isRemembered: true,
+    attempts: 2,
+    until: at,
+    signals: 2,
+    childId: text,
+    input: text,
+    jobAttempt: 1,
+    serverId: text,
+    startedAt: at,
+    finishedAt: at,
   });
   const hostileBatch = (batch: Batch): Batch => ({ ...batch, name: text });
   const hostileBulk = (operation: BulkOperation): BulkOperation => ({
@@ -82,6 +103,12 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       countByState: () => reader.jobs.countByState(),
       listAttempts: async (id) => (await reader.jobs.listAttempts(id)).map(hostileAttempt),
       listContinuations: async (id) => (await reader.jobs.listContinuations(id)).map(hostileJob),
+    },
+    steps: {
+      read: async () => ({
+        steps: [hostileStep('wait', text), hostileStep('job', `other ${text}`)],
+        signals: [text, `early ${text}`].map((name) => ({ name, id: text, data: args, at, sentBy: text })),
+      }),
     },
     reports: {
       listLogs: async (id, query) =>

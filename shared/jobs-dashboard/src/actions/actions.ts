@@ -7,6 +7,7 @@ import {
   jobOperations,
   type JobSelection as SelectedJobs,
   jobSetOperations,
+  jobStepOperations,
   jobTypeOperations,
   type LimitFields,
   type Operation,
@@ -52,6 +53,11 @@ export const actions: readonly Action[] = [
   action(jobOperations.retry, {
     path: '/jobs/:target/run-anyway',
     fields: () => ({ ignoreDependencies: true }),
+    next: (id) => `jobs/${id}`,
+  }),
+  action(jobStepOperations.signal, { fields: newSignal, next: (id) => `jobs/${id}` }),
+  action(jobStepOperations.rerunFrom, {
+    fields: ({ form }) => ({ step: nameIn(form, 'step') }),
     next: (id) => `jobs/${id}`,
   }),
   action(jobOperations.reschedule, {
@@ -152,6 +158,23 @@ function editedValues({ form }: ActionRequest): EditedValues {
     ...(maxAttempts !== null && { maxAttempts }),
     tags: [...keptTags(form), ...added.map((tag) => tag.trim()).filter(Boolean)],
   };
+}
+
+function newSignal({ form }: ActionRequest): { name: string; data: unknown } {
+  const text = textField(form, 'data');
+  try {
+    return { name: nameIn(form, 'signal'), data: text === '' ? null : JSON.parse(text) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw invalidField('The data', 'JSON, such as {"approved": true}, "text" with its quotes, or nothing');
+  }
+}
+
+/** Returns the name of a signal or a step. It is JSON text, because browsers change line breaks in the values of fields. */
+function nameIn(form: Form, field: string): string {
+  const name = parseOr(null, form.get(field) ?? '');
+  if (typeof name !== 'string') throw invalidField('The name', 'one that the page shows');
+  return name;
 }
 
 /** Returns the checked tags. Each is JSON text, because browsers change line breaks in the values of fields. */

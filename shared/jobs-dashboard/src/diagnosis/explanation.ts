@@ -7,6 +7,7 @@ import {
   type PauseState,
   type Queue,
   type Server,
+  type Step,
 } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { type Moment, type Sentence, sentence } from '../format/sentence.js';
@@ -17,6 +18,7 @@ import { pauseText } from './pause.js';
 import { activeAmong, isSilent, isStalled } from './servers.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
+import { explainWait } from './waits.js';
 
 /** Input of {@link explain}, in addition to the job. */
 export interface ExplanationContext {
@@ -47,6 +49,8 @@ export interface ExplanationContext {
   readonly lastLineAt?: Date | null;
   /** The pause of the job's type; missing or `null` if the type is not paused. */
   readonly typePause?: PauseState | null;
+  /** What is stored of the job's steps; none by default. */
+  readonly steps?: readonly Step[];
   readonly nowMs: number;
 }
 
@@ -76,6 +80,8 @@ export function explain(job: Job, context: ExplanationContext): Explanation {
 }
 
 function explainScheduled(job: Job, context: ExplanationContext): Explanation {
+  const wait = explainWait(job, context.steps ?? [], context.nowMs);
+  if (wait !== null) return withServers(wait, job, context);
   const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, context.nowMs);
   if (job.attempt === 0)
     return withServers(sentence`It is scheduled and becomes ready ${due}.`, job, context);

@@ -1,5 +1,5 @@
 import type { JobState } from '@longshore/jobs';
-import type { AttemptOutcome } from '@longshore/jobs/storage';
+import type { AttemptOutcome, StepState } from '@longshore/jobs/storage';
 
 /**
  * The icon, word and colour of a state. They are shown together, because colour alone is not accessible. `tone` is the
@@ -27,4 +27,13 @@ export const outcomeBadge: Readonly<Record<AttemptOutcome, Badge>> = {
   failed: stateBadge.failed,
   cancelled: stateBadge.cancelled,
   lost: { icon: 'question', word: 'Lost', tone: 'lost' },
+};
+
+/** `left`: the job ended while the step waited. */
+export const stepBadge: Readonly<Record<StepState | 'left', Badge>> = {
+  waiting: { icon: 'clock', word: 'Waiting', tone: 'scheduled' },
+  done: stateBadge.done,
+  failed: stateBadge.failed,
+  'timed-out': { icon: 'alert', word: 'Timed out', tone: 'lost' },
+  left: { icon: 'slash', word: 'Cut off', tone: 'cancelled' },
 };

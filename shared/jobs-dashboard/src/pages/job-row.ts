@@ -3,6 +3,7 @@ import type { Job, JobError, JobState } from '@longshore/jobs';
 import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
 import { argsLine } from '../format/json-tokens.js';
 import { skipReason } from '../diagnosis/explanation.js';
+import { awaitedWords, isOpenEnded } from '../diagnosis/waits.js';
 
 /** The data of a job in a list. */
 export interface JobRow {
@@ -14,6 +15,8 @@ export interface JobRow {
   readonly maxAttempts: number;
   readonly createdAt: Date;
   readonly runAt: Date | null;
+  /** What a suspended job waits for, such as the names of signals; `null` if it waits for nothing but its time. */
+  readonly awaits: string | null;
   /** When an enqueued job became ready; `null` if it is blocked by its concurrency key, or not enqueued. */
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
@@ -26,7 +29,7 @@ export interface JobRow {
 
 interface When {
   /** What happened or will happen at that time. */
-  readonly what: 'created' | 'due' | 'ready' | 'started' | 'finished';
+  readonly what: 'created' | 'due' | 'at the latest' | 'ready' | 'started' | 'finished';
   readonly at: Date;
 }
 
@@ -45,6 +48,7 @@ export function jobRow(job: Job): JobRow {
     maxAttempts,
     createdAt,
     runAt,
+    awaits: awaitedWords(job.awaits),
     readyAt,
     startedAt,
     finishedAt,
@@ -53,11 +57,12 @@ export function jobRow(job: Job): JobRow {
   };
 }
 
-function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job): When {
+export function whenOf({ state, createdAt, runAt, awaits, readyAt, startedAt, finishedAt }: Job): When {
   if (finishedAt !== null) return { what: 'finished', at: finishedAt };
   if (readyAt !== null) return { what: 'ready', at: readyAt };
   if (state === 'processing' && startedAt !== null) return { what: 'started', at: startedAt };
-  if (state === 'scheduled' && runAt !== null) return { what: 'due', at: runAt };
+  if (state === 'scheduled' && runAt !== null && !(awaits.length > 0 && isOpenEnded(runAt, createdAt)))
+    return { what: awaits.length > 0 ? 'at the latest' : 'due', at: runAt };
   return { what: 'created', at: createdAt };
 }
 

@@ -13,11 +13,13 @@ import {
   parseExactly,
   redact,
   type Server,
+  type Step,
 } from '@longshore/jobs/storage';
 import { noBlockingKeys } from '../diagnosis/blocking-keys.js';
 import { explain, type ExplanationContext, skipReason } from '../diagnosis/explanation.js';
 import { findBatchStall, findJobStall, type Stall } from '../diagnosis/stall.js';
 import { type Stretch, timeline } from '../diagnosis/timeline.js';
+import { awaitedWords, explainWait } from '../diagnosis/waits.js';
 import { type JsonText, jsonTokens } from '../format/json-tokens.js';
 import { notFound } from '../http/problem.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
@@ -25,8 +27,9 @@ import { jobsPath } from '../search/filters.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
 import { actionDone } from './audit.js';
 import { graphRegion } from './dependency-graph.js';
+import { stepsModel } from './job-steps.js';
 import { logRegion, logRow, readLogEnd } from './job-log.js';
-import { jobRow } from './job-row.js';
+import { jobRow, whenOf } from './job-row.js';
 import { readRows } from './list-page.js';
 
 const MAX_ATTEMPTS = 50;
@@ -62,17 +65,19 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, delays, lease, log, related, skipped, actions] = await Promise.all([
-    reader.jobs.listAttempts(id),
-    reader.servers.list(),
-    reader.queues.find(job.queue),
-    job.state === 'enqueued' ? readDelays(job, reader) : {},
-    job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
-    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-    readRelated(job, reader),
-    countSkipped(job, reader),
-    reader.audit.list({ target: id, limit: MAX_ACTIONS }),
-  ]);
+  const [attempts, servers, queue, delays, lease, log, related, skipped, actions, history] =
+    await Promise.all([
+      reader.jobs.listAttempts(id),
+      reader.servers.list(),
+      reader.queues.find(job.queue),
+      job.state === 'enqueued' ? readDelays(job, reader) : {},
+      job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
+      job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
+      readRelated(job, reader),
+      countSkipped(job, reader),
+      reader.audit.list({ target: id, limit: MAX_ACTIONS }),
+      reader.steps.read({ id: job.id, queue: job.queue }),
+    ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const nowMs = context.now();
@@ -88,8 +93,11 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
       lease,
       parent,
       lastLineAt,
+      steps: history.steps,
       nowMs,
     }),
+    wait: job.state === 'scheduled' ? waitOf(job, history.steps, nowMs) : null,
+    steps: stepsModel(job, history, context.redact),
     isEditable: editableStates.includes(job.state),
     failure: failureOf(job),
     parent,
@@ -238,6 +246,16 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
 /** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
 function withoutHeartbeat(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
+}
+
+/** What the timeline shows of a job that is scheduled. */
+function waitOf(job: Job, steps: readonly Step[], nowMs: number): object {
+  const when = whenOf(job);
+  return {
+    isSuspended: explainWait(job, steps, nowMs) !== null,
+    awaits: awaitedWords(job.awaits),
+    when: when.what === 'created' ? null : when,
+  };
 }
 
 function stretchRow({ kind, attempt, from, until }: Stretch): object {

@@ -78,6 +78,7 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
   return {
     jobs: cached('jobs'),
     reports: cached('reports'),
+    steps: cached('steps'),
     queues: cached('queues'),
     servers: cached('servers'),
     leases: cached('leases'),

@@ -15,6 +15,7 @@ import type {
   SavedSearches,
   Servers,
   SetAside,
+  Steps,
   Timings,
 } from '@longshore/jobs/storage';
 
@@ -28,6 +29,7 @@ export interface DashboardReader extends Pick<
    */
   readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
   readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
+  readonly steps: Pick<Steps, 'read'>;
   readonly queues: Pick<Queues, 'find' | 'list' | 'listBlockingKeys'>;
   readonly servers: Pick<Servers, 'list' | 'listLost'>;
   readonly batches: Pick<Batches, 'find' | 'list' | 'count'>;

@@ -84,6 +84,8 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['concurrencyKey', 'key'],
   ['parentId', 'parent'],
   ['enqueuedBy', 'enqueuer'],
+  ['awaits', 'awaits'],
+  ['correlate', 'correlate'],
   ['serverId', 'server'],
   ['error', 'error'],
   ['errorFingerprint', 'fingerprint'],

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { pages } from '../../src/pages/routes.js';
 import { openSite, pagePaths, type Site } from '../dashboard-site.js';
+import { seedSteps } from '../story-steps.js';
 import { axeViolations, colourViolations } from './axe.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
@@ -37,9 +38,11 @@ describe('every page in a browser', () => {
   before(async () => {
     const browser = await launchChromium();
     const site = await openSite({ control: ({ storage }) => storage });
+    const stepped = await seedSteps(site.story.storage);
     const locked = await openSite({ password: 'secret' });
     addresses = [
       ...pagePaths(site.story).map((path) => `${site.url}/job-dashboard${path}`),
+      ...Object.values(stepped).map((id) => `${site.url}/job-dashboard/jobs/${id}`),
       `${site.url}/job-dashboard/nowhere`,
       `${locked.url}/job-dashboard/`,
     ];
