@@ -126,13 +126,13 @@ const buckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registry): void {
   const attempts = new Counter({
     name: 'longshore_attempts_total',
-    help: 'Finished attempts by job name and outcome: done, retrying, failed, cancelled, snoozed, lost',
+    help: 'Finished attempts by job name and outcome: done, retrying, failed, cancelled, snoozed, suspended, lost',
     labelNames: ['name', 'outcome'],
     registers: [registry],
   });
   const durations = new Histogram({
     name: 'longshore_attempt_seconds',
-    help: 'How long attempts ran by job name, except snoozed and lost ones',
+    help: 'How long attempts ran by job name, except snoozed, suspended and lost ones',
     labelNames: ['name'],
     buckets,
     registers: [registry],
@@ -150,11 +150,11 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
     waits.observe({ queue: job.queue, name: job.name }, Math.max(0, waitedMs) / 1_000);
     running.set(job.id, job.name);
   });
-  for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed'] as const)
+  for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed', 'suspended'] as const)
     server.on(outcome, ({ job: { id, name }, ranMs }) => {
       running.delete(id);
       attempts.inc({ name, outcome });
-      if (outcome !== 'snoozed') durations.observe({ name }, ranMs / 1_000);
+      if (outcome !== 'snoozed' && outcome !== 'suspended') durations.observe({ name }, ranMs / 1_000);
     });
   server.on('lost', ({ claim }) => {
     const name = running.get(claim.jobId);

@@ -161,11 +161,12 @@ describe('The health of a service', () => {
     });
   }
 
-  it('is measured: running times are those of the statistics, without snoozed attempts', async () => {
+  it('is measured: running times are those of the statistics, without snoozed and suspended attempts', async () => {
     let runs = 0;
-    const handler = handleJob(work, () => {
+    const handler = handleJob(work, async ({ sleep }) => {
       runs++;
       if (runs === 1) throw new SnoozeJob(1);
+      await sleep('pause', { ms: 1_000 });
     });
     const server = new JobServer({ storage, handlers: [handler], ...patientServer });
     health.runs(server);
@@ -189,6 +190,7 @@ describe('The health of a service', () => {
     });
     const ranMs = buckets.reduce((sum, { timing }) => sum + timing.running.sumMs, 0);
     expect(Number(seconds) * 1_000).to.be.closeTo(ranMs, 1e-6);
+    expect(text).to.contain('longshore_attempts_total{name="work",outcome="suspended",service="test"} 1');
     expect(text).to.contain('longshore_attempt_seconds_count{service="test",name="work"} 1');
   });
 
