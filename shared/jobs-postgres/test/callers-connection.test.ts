@@ -90,6 +90,10 @@ const calls: Readonly<Record<string, Call>> = {
       },
       { visibleQueues: ['known', 'new-10'], transaction, audit },
     ),
+  'steps.signal': ({ storage, waiting }, transaction) =>
+    storage.steps.signal(waiting, { name: 'packed' }, { transaction, audit }),
+  'steps.rerunFrom': ({ storage, failed }, transaction) =>
+    storage.steps.rerunFrom(failed, 'one', { transaction, audit }),
   'queues.create': ({ storage }, transaction) =>
     storage.queues.create('new-11', { concurrencyLimit: 3 }, { transaction, audit }),
   'queues.find': ({ storage }, transaction) => storage.queues.find('known', transaction),
@@ -185,6 +189,11 @@ describe('A call with a transaction, whose pool has no other connection', () => 
     const cancelled = await enqueued({ queue: 'idle' });
     const failed = await enqueued();
     for (const id of [cancelled, failed]) await storage.control.cancel(id);
+    await database.query(
+      `insert into longshore.job_step (queue_id, job_id, name, kind, state, position, is_remembered, attempts, job_attempt, server_id, started_at)
+       select queue_id, $1::uuid, 'one', 'step', 'failed', 1, false, 1, 1, $1::uuid, now() from longshore.job_history where id = $1::uuid`,
+      [failed],
+    );
     const batch = await client.enqueueBatch({ jobs: [{ definition: job, args: {} }] });
     await client.recurring.addOrUpdate({ id: 'known', definition: job, args: {}, cron: '0 3 * * *' });
     await storage.jobTypes.pause('paused');
@@ -272,7 +281,8 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   jobs: 'findMany findDocuments listAttempts list listPage search listBrief listLatestFailed searchFailed listContinuations listDependents listSorted searchedRange count countByState stateCounts countSkipped listOrphans findRow counts queueIds',
   control: 'cancellations',
   claims: 'findReady claim renew claimsOf release',
-  completions: 'complete completeInTransaction',
+  completions: 'complete completeInTransaction inTransaction',
+  steps: 'read record recordInTransaction listCorrelated',
   leases: 'find listStalled',
   reports: 'listLogs listTransitions countLogs',
   maintenance: 'promoteDue resumeDue resolveDependencies rescue maintain',

@@ -28,6 +28,8 @@ const reads: Readonly<Record<string, readonly unknown[]>> = {
   'select-documents': [ids, queues],
   'size-of-jobs': [ids],
   'find-parents': [ids],
+  'find-live': [ids],
+  'find-correlated': ['order:1', 5],
   'select-holders': [2, ids, ids.map(() => true)],
   'select-latest-failed': [5],
   'select-latest-failed-of': [5, 2],
@@ -121,6 +123,8 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   job_history: [],
   job_report: [],
   job_cancellation: [],
+  job_step: [],
+  job_signal: [],
   job_key: [],
   job_dependency: [],
   moved_job: [],
@@ -144,7 +148,8 @@ const contents = [
 /** Why the other statements are not compared, by their names without the prefix `longshore-`. */
 const others: Readonly<Record<string, string>> = {
   'their parts see what earlier ones have changed, which only a cluster does': `finish-done finish-done-any finish-failed
-    finish-failed-any finish-cancelled finish-cancelled-any finish-snooze finish-snooze-any finish-retry finish-retry-any`,
+    finish-failed-any finish-cancelled finish-cancelled-any finish-snooze finish-snooze-any finish-suspend finish-suspend-any
+    finish-retry finish-retry-any`,
   'they return snapshots, places in a sequence or sizes, which are different on a cluster': `scan-state poll-ready next-due
     settled-up-to select-heads select-heads-from find-chores select-indexed-days select-ready-pages`,
   'it changes only indexes': 'summarize-times',

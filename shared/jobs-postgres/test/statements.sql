@@ -3,7 +3,7 @@
 --   src/bulk/bulk-chunk.sql.ts (8 statements)
 --   src/claim/claims.sql.ts (4 statements)
 --   src/claim/held-claims.sql.ts (3 statements)
---   src/complete/completions.sql.ts (13 statements)
+--   src/complete/completions.sql.ts (16 statements)
 --   src/connection/database-clock.ts (1 statement)
 --   src/connection/database.sql.ts (2 statements)
 --   src/connection/run.ts (1 statement)
@@ -22,6 +22,7 @@
 --   src/enqueue/unique-keys.sql.ts (5 statements)
 --   src/history/history-days.ts (9 statements)
 --   src/history/history-indexes.ts (3 statements)
+--   src/jobs/awaited-signals.sql.ts (2 statements)
 --   src/jobs/awaiting-jobs.sql.ts (4 statements)
 --   src/jobs/dependencies.sql.ts (16 statements)
 --   src/jobs/find-jobs.sql.ts (4 statements)
@@ -33,6 +34,7 @@
 --   src/jobs/outbox.sql.ts (3 statements)
 --   src/jobs/ready-scans.sql.ts (7 statements)
 --   src/jobs/reports.sql.ts (3 statements)
+--   src/jobs/signals.sql.ts (8 statements)
 --   src/maintain/bloat-control.ts (2 statements)
 --   src/maintain/chores.ts (1 statement)
 --   src/maintain/promotion.sql.ts (4 statements)
@@ -56,6 +58,7 @@
 --   src/statistics/error-groups.sql.ts (3 statements)
 --   src/statistics/statistics.ts (3 statements)
 --   src/statistics/timings.sql.ts (9 statements)
+--   src/steps/steps.sql.ts (7 statements)
 
 -- ==== src/bulk/bulk-chunk.sql.ts ====
 
@@ -292,7 +295,8 @@ where exists (
   or exists (
     select 1 from longshore.queue join longshore.job_scheduled as job on job.queue_id = queue.id
     where job.id = claim.id and job.past_attempts @> jsonb_build_array(
-      jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')));
+      jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed'))
+      or job.id = claim.id and job.meta ? 'awaits' and job.attempt = claim.attempt - 1);
 
 -- longshore-finish-cancelled
 with
@@ -333,7 +337,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      select queue_id, id, 'processing', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -396,7 +400,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'done', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      select queue_id, id, 'processing', 'done', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -444,7 +448,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'failed', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      select queue_id, id, 'processing', 'failed', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -498,7 +502,7 @@ with
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
-        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 1
+        case when meta ? 'awaits' then nullif(meta - array['awaits', 'cancels'], '{}') else meta end, now(), case when past_attempts -> 98 is not null then past_attempts - 1
   else coalesce(past_attempts, '[]') end || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
@@ -506,7 +510,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -563,7 +567,7 @@ with
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
-        args, meta, past_attempts
+        args, case when meta ? 'awaits' then nullif(meta - array['awaits', 'cancels'], '{}') else meta end, past_attempts
       from removed
     ),
     transitions as (
@@ -574,7 +578,85 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('scheduled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-suspend
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::timestamptz[], $6::jsonb[]) as finished (id, attempt, until, waits)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
+      returning job.*, finished.until, finished.waits
+    ),
+    waiting as (
+      insert into longshore.job_scheduled
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      select queue_id, id, created_at, case when exists (
+          select 1 from jsonb_each_text(waits -> 'awaits') as awaited (name, needed)
+          where (
+            select count(*) from longshore.job_signal as signal
+            where signal.queue_id = $1 and signal.job_id = removed.id and signal.name = awaited.name
+          ) >= awaited.needed::integer) then now() else greatest(until, now()) end,
+        priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts
+      from removed
+    ),
+    transitions as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+      select queue_id, id, now(), -1, attempt, now(), 'suspended', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+      from removed
+      on conflict do nothing
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('scheduled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-suspend-any
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::timestamptz[], $6::jsonb[]) as finished (id, attempt, until, waits)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
+      returning job.*, finished.until, finished.waits
+    ),
+    waiting as (
+      insert into longshore.job_scheduled
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      select queue_id, id, created_at, case when exists (
+          select 1 from jsonb_each_text(waits -> 'awaits') as awaited (name, needed)
+          where (
+            select count(*) from longshore.job_signal as signal
+            where signal.queue_id = $1 and signal.job_id = removed.id and signal.name = awaited.name
+          ) >= awaited.needed::integer) then now() else greatest(until, now()) end,
+        priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts
+      from removed
+    ),
+    transitions as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+      select queue_id, id, now(), -1, attempt, now(), 'suspended', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+      from removed
+      on conflict do nothing
+    ),
+    outbox_entries as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -586,7 +668,12 @@ with
     select id, attempt from removed;
 
 -- longshore-lock-claim
-select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update;
+select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for share;
+
+-- longshore-lock-claims
+select job.id from longshore.job
+where job.queue_id = $1 and job.id = any($2::uuid[]) and job.server_id = $3 and job.attempt = any($4::smallint[])
+order by job.id for update;
 
 -- ==== src/connection/database-clock.ts ====
 
@@ -660,7 +747,7 @@ waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_a
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 )
 insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
@@ -707,7 +794,7 @@ waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_a
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 )
 insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
@@ -735,7 +822,17 @@ dependencies as (
 ),
 aside as (
   update longshore.set_aside set queue_id = moved.to_queue from moved where set_aside.job_id = moved.id
-)
+),
+steps as (
+  update longshore.job_step as step set queue_id = moved.to_queue from moved where step.queue_id = $1 and step.job_id = moved.id
+),
+signals as (
+  update longshore.job_signal as signal set queue_id = moved.to_queue from moved where signal.queue_id = $1 and signal.job_id = moved.id
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select place, id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb
+  from moved, unnest(array[$1::integer, to_queue]) as place)
 update longshore.job_report as report set queue_id = moved.to_queue
 from moved
 where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour';
@@ -1419,7 +1516,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   counted as (
     insert into longshore.job_count (queue_id, state, jobs)
@@ -1526,7 +1623,7 @@ were_ready as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, state, meta from were_ready where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, state, state, meta from were_ready where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -1794,6 +1891,29 @@ where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
   and not exists (select 1 from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
 order by right(part.relname, 8) desc, part.relname;
 
+-- ==== src/jobs/awaited-signals.sql.ts ====
+
+-- longshore-hold-running
+with running as materialized (
+  select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
+),
+held as materialized (
+  select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
+  order by id for key share skip locked
+)
+select id, id in (select id from held) as locked from running;
+
+-- longshore-wake-suspended
+update longshore.job_scheduled as job set run_at = now()
+where job.queue_id = $1 and job.id = any($2::uuid[]) and job.run_at > now()
+  and jsonb_typeof(job.meta -> 'awaits') = 'object' and exists (
+      select 1 from jsonb_each_text(job.meta -> 'awaits') as awaited (name, needed)
+      where (
+        select count(*) from longshore.job_signal as signal
+        where signal.queue_id = $1 and signal.job_id = job.id and signal.name = awaited.name
+      ) >= awaited.needed::integer)
+returning job.id;
+
 -- ==== src/jobs/awaiting-jobs.sql.ts ====
 
 -- longshore-cancel-awaiting
@@ -1814,7 +1934,7 @@ resolved as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2506,7 +2626,7 @@ resolved as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2528,7 +2648,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2550,7 +2670,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2584,7 +2704,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2606,6 +2726,12 @@ reports as (
   where report.queue_id = removed.queue_id and report.job_id = removed.id
     and report.started_at between removed.created_at and removed.finished_at
 ),
+steps as (
+  delete from longshore.job_step as step using removed where step.queue_id = removed.queue_id and step.job_id = removed.id
+),
+signals as (
+  delete from longshore.job_signal as signal using removed where signal.queue_id = removed.queue_id and signal.job_id = removed.id
+),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
   select queue_id, state, -count(*) from removed group by queue_id, state
@@ -2626,6 +2752,12 @@ reports as (
   where report.queue_id = removed.queue_id and report.job_id = removed.id
     and report.started_at between removed.created_at and removed.finished_at
 ),
+steps as (
+  delete from longshore.job_step as step using removed where step.queue_id = removed.queue_id and step.job_id = removed.id
+),
+signals as (
+  delete from longshore.job_signal as signal using removed where signal.queue_id = removed.queue_id and signal.job_id = removed.id
+),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
   select queue_id, state, -count(*) from removed group by queue_id, state
@@ -2645,6 +2777,12 @@ reports as (
   delete from longshore.job_report as report using removed
   where report.queue_id = removed.queue_id and report.job_id = removed.id
     and report.started_at between removed.created_at and removed.finished_at
+),
+steps as (
+  delete from longshore.job_step as step using removed where step.queue_id = removed.queue_id and step.job_id = removed.id
+),
+signals as (
+  delete from longshore.job_signal as signal using removed where signal.queue_id = removed.queue_id and signal.job_id = removed.id
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2778,7 +2916,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   counted as (
     insert into longshore.job_count (queue_id, state, jobs)
@@ -2842,7 +2980,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   counted as (
     insert into longshore.job_count (queue_id, state, jobs)
@@ -2905,7 +3043,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   counted as (
     insert into longshore.job_count (queue_id, state, jobs)
@@ -2968,7 +3106,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   counted as (
     insert into longshore.job_count (queue_id, state, jobs)
@@ -3199,6 +3337,59 @@ where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval
   and ($4::smallint is null or attempt = $4) and (started_at, line) > (timestamptz 'epoch' + $5::bigint * interval '1 microsecond', $6::integer)
 order by started_at, line
 limit $7 offset $8;
+
+-- ==== src/jobs/signals.sql.ts ====
+
+-- longshore-find-correlated
+select found.* from longshore.queue cross join lateral (
+  select queue_id, id from longshore.job where queue_id = queue.id and meta ? 'correlate' and meta ->> 'correlate' = $1::text
+  union all select queue_id, id from longshore.job_blocked where queue_id = queue.id and meta ? 'correlate' and meta ->> 'correlate' = $1::text
+  union all select queue_id, id from longshore.job_scheduled where queue_id = queue.id and meta ? 'correlate' and meta ->> 'correlate' = $1::text
+  union all select queue_id, id from longshore.job_awaiting where queue_id = queue.id and meta ? 'correlate' and meta ->> 'correlate' = $1::text
+) as found
+order by id limit $2;
+
+-- longshore-find-ends
+select id, state, result, case when state <> 'done' then error end as error from longshore.job_history where id = any($1::uuid[]);
+
+-- longshore-find-live
+select found.* from longshore.queue cross join lateral (
+  select queue_id, id from longshore.job where queue_id = queue.id and id = any($1::uuid[])
+  union all select queue_id, id from longshore.job_blocked where queue_id = queue.id and id = any($1::uuid[])
+  union all select queue_id, id from longshore.job_scheduled where queue_id = queue.id and id = any($1::uuid[])
+  union all select queue_id, id from longshore.job_awaiting where queue_id = queue.id and id = any($1::uuid[])
+) as found;
+
+-- longshore-find-moved
+select queue_id, job_id as id from longshore.moved_job where job_id = any($1::uuid[]);
+
+-- longshore-move-signals
+with taken as (
+  delete from longshore.job_signal where queue_id = $1 and job_id = any($2::uuid[]) returning *
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct $3::integer, job_id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb
+  from taken
+)
+insert into longshore.job_signal (queue_id, job_id, name, id, data, at, sent_by)
+select $3::integer, job_id, name, id, data, at, sent_by from taken
+on conflict (queue_id, job_id, name, id) do nothing;
+
+-- longshore-note-signals
+insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+select $1::integer, id, 'processing', 'processing', '{"signalled": true}'::jsonb from unnest($2::uuid[]) as id;
+
+-- longshore-request-cancellations
+insert into longshore.job_cancellation (queue_id, job_id)
+select $1::integer, id from unnest($2::uuid[]) as id order by id
+on conflict (queue_id, job_id) do nothing;
+
+-- longshore-store-signals
+insert into longshore.job_signal (queue_id, job_id, name, id, data)
+select $1::integer, job_id, name, id, data
+from unnest($2::uuid[], $3::text[], $4::text[], $5::jsonb[]) as sent (job_id, name, id, data)
+on conflict (queue_id, job_id, name, id) do nothing;
 
 -- ==== src/maintain/bloat-control.ts ====
 
@@ -3475,7 +3666,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   requests as (
     delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -3588,7 +3779,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+    select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents', 'resumes', 'cancels']
   ),
   requests as (
     delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -4670,3 +4861,79 @@ select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried,
   backlog from longshore.timing
 where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::float8 / 1000)
   and at < to_timestamp($5::float8 / 1000);
+
+-- ==== src/steps/steps.sql.ts ====
+
+-- longshore-delete-steps
+delete from longshore.job_step where queue_id = $1 and job_id = $2 and name = any($3::text[]);
+
+-- longshore-lock-steps-from
+select name from longshore.job_step
+where queue_id = $1 and job_id = $2 and position >= (
+  select position from longshore.job_step where queue_id = $1 and job_id = $2 and name = $3
+)
+order by position, name for update;
+
+-- longshore-read-steps
+select job_id, row_to_json(step) as step, null::json as signal, position as place, null::timestamptz as arrived, name as number
+from longshore.job_step as step where queue_id = $1 and job_id = any($2::uuid[])
+union all
+select job_id, null, row_to_json(signal), 0, at, id
+from longshore.job_signal as signal where queue_id = $1 and job_id = any($2::uuid[])
+order by place, arrived, number;
+
+-- longshore-record-steps
+insert into longshore.job_step as stored (queue_id, job_id, job_attempt, server_id, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at)
+select job.queue_id, job.id, job.attempt, job.server_id, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at
+from (
+  select queue_id, id, attempt, server_id from longshore.job
+  where queue_id = $1 and id = any($2::uuid[]) and server_id is not null order by id for share
+) as job
+join unnest($2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::jsonb[], $10::jsonb[], $11::boolean[], $12::integer[], $13::timestamptz[], $14::integer[], $15::uuid[], $16::text[], $17::timestamptz[], $18::timestamptz[]) as step (step_job_id, step_server_id, step_attempt, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at)
+  on job.id = step_job_id and job.server_id = step_server_id and job.attempt = step_attempt
+on conflict (queue_id, job_id, name) do update set job_attempt = excluded.job_attempt, server_id = excluded.server_id,
+  kind = excluded.kind, state = excluded.state, position = excluded.position, result = excluded.result, error = excluded.error, is_remembered = excluded.is_remembered, attempts = excluded.attempts, until = excluded.until, signals = excluded.signals, child_id = excluded.child_id, input = excluded.input, started_at = excluded.started_at, finished_at = excluded.finished_at
+returning job_id, job_attempt as attempt, server_id;
+
+-- longshore-store-signal
+select longshore.store_signal($1::integer, $2::uuid, $3::text, $4::text, $5::jsonb, $6::text) as stored;
+
+-- longshore-sweep-job_signal
+with seen as materialized (
+  select distinct queue_id, job_id from longshore.job_signal
+  where (queue_id, job_id) > ($1::integer, $2::uuid) order by queue_id, job_id limit $3
+),
+gone as materialized (
+  select * from seen where not exists (
+    select 1 from longshore.job as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_blocked as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_scheduled as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_awaiting as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_history as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+  )
+),
+deleted as (
+  delete from longshore.job_signal as stored using gone
+  where stored.queue_id = gone.queue_id and stored.job_id = gone.job_id
+)
+select queue_id, job_id, job_id in (select job_id from gone) as gone from seen order by queue_id, job_id;
+
+-- longshore-sweep-job_step
+with seen as materialized (
+  select distinct queue_id, job_id from longshore.job_step
+  where (queue_id, job_id) > ($1::integer, $2::uuid) order by queue_id, job_id limit $3
+),
+gone as materialized (
+  select * from seen where not exists (
+    select 1 from longshore.job as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_blocked as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_scheduled as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_awaiting as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+    union all select 1 from longshore.job_history as job where job.queue_id = seen.queue_id and job.id = seen.job_id
+  )
+),
+deleted as (
+  delete from longshore.job_step as stored using gone
+  where stored.queue_id = gone.queue_id and stored.job_id = gone.job_id
+)
+select queue_id, job_id, job_id in (select job_id from gone) as gone from seen order by queue_id, job_id;

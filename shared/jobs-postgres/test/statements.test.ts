@@ -59,11 +59,12 @@ describe('The static statements', () => {
     'an inner limit among the parameters': `next-due record-keys-with-room rescue-jobs select-blocking-keys
       select-earlier-failed select-earlier-failed-of select-heads select-heads-from select-latest-failed
       select-latest-failed-of select-name-timings select-reports select-reports-of-job select-stalled-leases
-      select-transitions select-waiting-names sweep-unique take-outbox-entries`,
+      select-transitions select-waiting-names sweep-job_signal sweep-job_step sweep-unique take-outbox-entries`,
     'the jobs or batches that an array parameter names': `find-job-results find-jobs lock-editable-job lock-parent-batches
       move-cancel-ready move-rename-ready move-retry-cancelled move-retry-failed move-retry-ignoring-dependencies-cancelled
       move-retry-ignoring-dependencies-failed select-documents`,
     'the jobs that one server runs: its concurrency': 'select-claims',
+    'the steps of one job, all of which its page shows': 'lock-steps-from',
     'the roles of set-aside items, or the items of one role: 1,000': 'count-aside select-excluded-keys',
     'the servers, or the sessions of the database, which are fewer than its connections': `declare-servers-dead
       end-transactions select-servers`,

@@ -23,7 +23,7 @@ export function draining(fixture: Fixture): void {
   const stateOf = async ({ id }: { readonly id: string }): Promise<JobState | undefined> =>
     (await fixture.storage.jobs.find(id))?.state;
 
-  const none = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0, drained: true };
+  const none = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0, suspended: 0, drained: true };
 
   it('runs what is ready, what that enqueues and what waits for it, and counts how it ended', async () => {
     const queue = fixture.newQueue();

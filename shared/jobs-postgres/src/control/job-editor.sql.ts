@@ -179,14 +179,21 @@ export const moveReady = ofTables(readyTables, (table) =>
   ),
 );
 
+/** Statement that has the relay look at the moved jobs, in their old queues and in their new ones. */
+const signalsNoted = `
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select place, id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb
+      from moved, unnest(array[$1::integer, to_queue]) as place`;
+
 /** All columns of `job_step`. */
 const stepColumns = `queue_id, job_id, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, job_attempt,
       server_id, started_at, finished_at`;
 
 /**
  * Moves the rows of other tables that contain the queues of the given jobs: cancellation requests, dependencies on other
- * jobs, logs and progress, steps and signals. The relay looks at jobs with signals again, because it may have looked in the old queue. Also records the new queues, because unique keys and idempotency keys stay in the old queue,
- * and lookups by key must still find the jobs.
+ * jobs, logs and progress, steps and signals. Also records the new queues, because unique keys and idempotency keys stay in the
+ * old queue, and lookups by key must still find the jobs. The relay looks for signals in the old queue once more, because some may
+ * have been sent there meanwhile, and wakes the jobs.
  *
  * The unresolved dependencies of a job must be marked again. Otherwise, the end of a parent could have no effect if the
  * outbox relay looked for the job in its old queue at the same time.
@@ -222,12 +229,8 @@ export const moveRelatedRows = prepared(
     ),
     signals as (
       update longshore.job_signal as signal set queue_id = moved.to_queue from moved where signal.queue_id = $1 and signal.job_id = moved.id
-      returning signal.job_id, moved.to_queue
     ),
-    noted as (
-      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select distinct to_queue, job_id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb from signals
-    )
+    noted as (${signalsNoted})
     update longshore.job_report as report set queue_id = moved.to_queue
     from moved
     where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
@@ -272,11 +275,7 @@ export const moveRelatedRows = prepared(
       insert into longshore.job_signal (queue_id, job_id, name, id, data, at, sent_by)
       select moved.to_queue, job_id, name, signals.id, data, at, sent_by from signals join moved on moved.id = signals.job_id
     ),
-    noted as (
-      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select distinct moved.to_queue, job_id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb
-      from signals join moved on moved.id = signals.job_id
-    ),
+    noted as (${signalsNoted}),
     inserted as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, level, percent, message, fields, written_at)
       select moved.to_queue, job_id, started_at, line, attempt, at, level, percent, message, fields, written_at

@@ -1,4 +1,4 @@
-import { isFinished, type JobEnd, endSignal, type Notification, outbox } from '@longshore/jobs/storage';
+import { isFinished, type JobEnd, endSignal, type Notification } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Connection } from '../connection/connection.js';
 import { holdRunning, wakeSuspended } from '../jobs/awaited-signals.sql.js';
@@ -7,7 +7,9 @@ import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import {
   findEnds,
   findLive,
+  findMoved,
   type LiveRow,
+  moveSignals,
   noteSignals,
   requestCancellations,
   storeSignals,
@@ -17,9 +19,10 @@ import {
  * Tells suspended jobs what they wait for: wakes those that have received a signal, and signals those that wait for the end of
  * another job. Cancels the jobs that a cancelled job waited for, if it asked for that.
  *
- * A signal may arrive while its job is being suspended. Therefore a running job is held until the transaction ends: if it is
- * suspended afterwards, that transaction sees the signal. If it cannot be held, because it is being moved, it is looked at
- * again.
+ * A signal may arrive while its job is being suspended. The relay looks at the job after the signal was committed. If the job is
+ * still running and is suspended afterwards, that transaction sees the signal. If the job is locked, because it may be being
+ * suspended, the relay looks again. So it does after it has itself stored a signal for a job that was not suspended yet: until the
+ * commit, no suspension can see that signal.
  */
 export class SignalRelay implements DependencyResolver {
   async resolve(
@@ -37,12 +40,21 @@ export class SignalRelay implements DependencyResolver {
       (entry, error) => setAside(asideOf(entry), error),
     );
     const signalled = entries.filter(({ meta }) => meta.signalled === true);
-    const toWake = byQueue([
-      ...signalled.map(({ queue_id: queueId, job_id: id }) => ({ queueId, id })),
-      ...told.flat(),
-    ]);
-    for (const [queueId, ids] of toWake)
-      for (const each of await wake(client, queueId, ids)) notifications.add(each);
+    const arrived = signalled.map(({ queue_id: queueId, job_id: id }) => ({ queueId, id }));
+    const here = await followMoved(client, arrived);
+    const sent = new Set(told.flat().map(({ id }) => id));
+    let isAnyDue = false;
+    for (const [queueId, ids] of byQueue([...here, ...told.flat()])) {
+      const unclear = new Set([
+        ...(await movingAmong(client, queueId, ids)),
+        ...ids.filter((id) => sent.has(id)),
+      ]);
+      const woken = await wake(client, queueId, ids); // second, so that it finds those that have been suspended since
+      isAnyDue ||= woken.size > 0;
+      const again = [...unclear].filter((id) => !woken.has(id));
+      if (again.length > 0) await client.query(noteSignals, [queueId, arrayOf(again)]);
+    }
+    if (isAnyDue) notifications.add({ kind: 'due', inMs: 0 });
     const cancelled = entries.filter(
       ({ meta, to_state: state }) => state === 'cancelled' && meta.cancels !== undefined,
     );
@@ -61,19 +73,38 @@ interface Place {
   readonly id: string;
 }
 
-/** Makes those of these jobs due that are suspended and have what they wait for. */
-async function wake(client: Connection, queueId: number, ids: readonly string[]): Promise<Notification[]> {
-  const { rows: running } = await client.query<{ id: string; locked: boolean }>(holdRunning, [
-    queueId,
-    arrayOf(ids),
+/** Moves the signals of jobs that are now in another queue than the one that they were sent to. Returns the other jobs. */
+async function followMoved(client: Connection, places: readonly Place[]): Promise<readonly Place[]> {
+  if (places.length === 0) return places;
+  const { rows } = await client.query<LiveRow>(findMoved, [
+    arrayOf([...new Set(places.map(({ id }) => id))]),
   ]);
-  const moving = running.filter(({ locked }) => !locked).map(({ id }) => id);
-  if (moving.length > 0) await client.query(noteSignals, [queueId, arrayOf(moving)]);
-  const { rows: woken } = await client.query<{ id: string }>(wakeSuspended, [queueId, arrayOf(ids)]);
-  return [
-    ...(moving.length > 0 ? [outbox] : []),
-    ...(woken.length > 0 ? [{ kind: 'due', inMs: 0 } as const] : []),
-  ];
+  if (rows.length === 0) return places;
+  const now = new Map(rows.map(({ id, queue_id: queueId }) => [id, queueId]));
+  const isMoved = ({ queueId, id }: Place): boolean => (now.get(id) ?? queueId) !== queueId;
+  for (const [queueId, ids] of byQueue(places.filter(isMoved)))
+    for (const id of ids) await client.query(moveSignals, [queueId, arrayOf([id]), now.get(id)]);
+  return places.filter((place) => !isMoved(place));
+}
+
+/** Makes those of these jobs due that are suspended and have what they wait for. Returns their ids. */
+async function wake(
+  client: Connection,
+  queueId: number,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ id: string }>(wakeSuspended, [queueId, arrayOf(ids)]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns those of these jobs that are running and are locked, because they may be being suspended. */
+async function movingAmong(
+  client: Connection,
+  queueId: number,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string; locked: boolean }>(holdRunning, [queueId, arrayOf(ids)]);
+  return rows.filter(({ locked }) => !locked).map(({ id }) => id);
 }
 
 /** Signals the jobs that wait for these, unless they have ended. Returns the jobs that have a new signal. */

@@ -32,7 +32,7 @@ export const holdRunning = prepared(
       select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
       order by id for key share skip locked
     )
-    select running.id, held.id is not null as locked from running left join held using (id)`,
+    select id, id in (select id from held) as locked from running`,
 );
 
 /** $1 queue, $2 ids. Makes the suspended ones of these jobs due that have all signals of a name that they wait for. */

@@ -66,3 +66,29 @@ export const requestCancellations = prepared(
     select $1::integer, id from unnest($2::uuid[]) as id order by id
     on conflict (queue_id, job_id) do nothing`,
 );
+
+/** $1 ids. Returns those of these jobs that were moved to another queue, and the queues that they are in now. */
+export const findMoved = prepared(
+  'longshore-find-moved',
+  'select queue_id, job_id as id from longshore.moved_job where job_id = any($1::uuid[])',
+);
+
+/**
+ * $1 queue, $2 ids, $3 queue that these jobs are in now. Moves the signals that were sent to the old queue while the jobs were
+ * being moved, and has the relay look at these jobs again, because they may be moved once more.
+ */
+export const moveSignals = prepared(
+  'longshore-move-signals',
+  `
+    with taken as (
+      delete from longshore.job_signal where queue_id = $1 and job_id = any($2::uuid[]) returning *
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select distinct $3::integer, job_id, 'processing'::longshore.job_state, 'processing'::longshore.job_state, '{"signalled": true}'::jsonb
+      from taken
+    )
+    insert into longshore.job_signal (queue_id, job_id, name, id, data, at, sent_by)
+    select $3::integer, job_id, name, id, data, at, sent_by from taken
+    on conflict (queue_id, job_id, name, id) do nothing`,
+);

@@ -81,7 +81,7 @@ export const recordSteps = prepared(
     select job.queue_id, job.id, job.attempt, job.server_id, ${given}
     from (
       select queue_id, id, attempt, server_id from longshore.job
-      where queue_id = $1 and id = any($2::uuid[]) and server_id is not null for share
+      where queue_id = $1 and id = any($2::uuid[]) and server_id is not null order by id for share
     ) as job
     join unnest($2::uuid[], $3::uuid[], $4::smallint[], ${Object.values(stepColumns)
       .map((type, index) => `$${index + 5}::${type}[]`)
@@ -153,7 +153,6 @@ function sweep(table: 'job_step' | 'job_signal') {
       delete from longshore.${table} as stored using gone
       where stored.queue_id = gone.queue_id and stored.job_id = gone.job_id
     )
-    select seen.queue_id, seen.job_id, gone.job_id is not null as gone
-    from seen left join gone using (queue_id, job_id) order by seen.queue_id, seen.job_id`,
+    select queue_id, job_id, job_id in (select job_id from gone) as gone from seen order by queue_id, job_id`,
   );
 }

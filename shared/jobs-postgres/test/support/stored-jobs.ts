@@ -18,7 +18,7 @@ export const stored = `
     '${searchedTime.toISOString()}'::timestamptz + (n - 12) * interval '1 minute' as at,
     jsonb_build_object('customer', jsonb_build_object('id', 7 + n % 2), 'note', 'two words') as args,
     jsonb_build_object('tags', array['blue'], 'concurrencyKey', (array['one', 'two'])[1 + n % 2], 'concurrencyLimit', 1,
-      'recurringJobId', 'nightly', 'batchId', '${id}') as meta,
+      'recurringJobId', 'nightly', 'batchId', '${id}', 'correlate', 'order:' || n % 2) as meta,
     jsonb_build_object('name', 'TimeoutError', 'message', 'timeout ' || repeat('again ', n % 2), 'stack', null) as error, n
   from generate_series(1, 24) as n;
   create function pg_temp.id_in(place integer, n integer) returns uuid language sql as
@@ -59,6 +59,10 @@ export const stored = `
   select queue_id, id, started_at, 0, attempt, started_at, 50, 'half' from longshore.job where server_id is not null;
   insert into longshore.job_cancellation (queue_id, job_id, reason)
   select queue_id, id, 'late' from longshore.job where server_id is not null order by id limit 3;
+  insert into longshore.job_step (queue_id, job_id, name, kind, state, position, is_remembered, attempts, job_attempt, server_id, started_at)
+  select queue_id, id, 'charge', 'step', 'done', 1, true, 1, attempt, server_id, started_at from longshore.job where server_id is not null;
+  insert into longshore.job_signal (queue_id, job_id, name, id, data, at)
+  select queue_id, id, 'packed', 'one', '7', started_at from longshore.job where server_id is not null;
   insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms) values ('${id}', 'here', 1, '{mail}', 5, 1000);
   insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap,
     next_due_at, last_job_id)
