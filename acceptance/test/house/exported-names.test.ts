@@ -7,19 +7,18 @@ import { readSource } from './house.js';
  */
 const names = `
   AfterOption Batch BatchRequest BoundClient CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
-  DeletedParent DeliveredEvent DuplicateJobError EarlierError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueueRequests EnqueuedBatch
-  EnqueuedJob EnqueuedJobs
-  EventFilter EventStream FeedFilter FeedPosition IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
-  JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
-  JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState
-  JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob
-  Parent ParentBatch ParentJob ParentOf
-  QueueSettingsInCode QueuesInCode
-  QuotaExceededError QuotaLimits ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError
-  ResultTooLargeError RetryDelay RunJob RunMiddleware RunOnceOptions RunReport RunningJob ServerQueues SnoozeJob
-  StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient TransactionRows UniquenessRule
-  UnknownParentError defineJob defineRecurringJob handleJob nextOccurrences runOnce silentLogger
-  stopOnSignals
+  DeletedParent DeliveredEvent DuplicateJobError EarlierError EnqueueContext EnqueueMiddleware EnqueueOptions
+  EnqueueRequest EnqueueRequests EnqueuedBatch EnqueuedJob EnqueuedJobs EventFilter EventStream FeedFilter
+  FeedPosition IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job JobCancelledError JobClient
+  JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError JobEvent JobEvents JobEventsOptions
+  JobHandler JobServer JobServerEvents JobServerOptions JobState JobStorage JobTimeoutError JsonValue Logger
+  MemoryStorage MemoryStorageOptions NewRecurringJob Parent ParentBatch ParentJob ParentOf QueueSettingsInCode
+  QueuesInCode QuotaExceededError QuotaLimits ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions
+  RecurringJobOwnedError ResultTooLargeError RetryDelay RunJob RunMiddleware RunOnceOptions RunReport RunningJob
+  RunningStep SendSignalOptions ServerQueues SignalTarget SnoozeJob StepContext StepFailedError StepOptions
+  StepTimeoutError StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient
+  TransactionRows TransactionalStep UniquenessRule UnknownParentError WaitForJobOptions defineJob defineRecurringJob
+  handleJob nextOccurrences runOnce silentLogger stopOnSignals
 `;
 
 describe('The index of @longshore/jobs', () => {

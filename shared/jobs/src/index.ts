@@ -80,16 +80,11 @@ export { JobServer } from './server/job-server.js';
 export { runOnce, type RunOnceOptions, type RunReport } from './server/run-once.js';
 export { type Logger, silentLogger } from './server/logger.js';
 export type {
-  EnqueueAndWait,
   RunningStep,
-  RunStep,
-  SleepTime,
   StepContext,
   StepOptions,
   TransactionalStep,
   WaitForJobOptions,
-  WaitForSignal,
-  WaitOptions,
 } from './server/steps/step-context.js';
 export { stopOnSignals } from './server/stop-on-signals.js';
 export type { ServerQueues } from './server/queue-order.js';

@@ -1,13 +1,7 @@
 import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  JobClient,
-  MemoryStorage,
-  type SleepTime,
-  type StepContext,
-  type StepOptions,
-} from '../src/index.js';
+import { JobClient, MemoryStorage, type StepContext, type StepOptions } from '../src/index.js';
 import type { ClaimedJob, Outcome } from '../src/job/job.js';
 import type { BeginTransaction } from '../src/memory/memory-claims.js';
 import { JobSteps } from '../src/server/steps/job-steps.js';
@@ -115,7 +109,7 @@ async function play(plan: Plan, name: string, context: StepContext, world: World
           return `${(error as Error).name}: ${(error as Error).message}`;
         });
     case 'sleep':
-      await context.sleep(name, { ms: hourMs } satisfies SleepTime);
+      await context.sleep(name, { ms: hourMs });
       return 'slept';
     case 'wait':
       return context.waitFor(name, { timeoutMs: 50 * hourMs });
