@@ -37,6 +37,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'cancelled', error },
   { kind: 'retry', error, delayMs: yearMs },
   { kind: 'snooze', delayMs: yearMs },
+  { kind: 'suspend', until: new Date(Date.now() + yearMs), awaits: { packed: 1 }, cancels: [] },
 ];
 
 /** Picks an item by an index from fast-check. The index wraps around at the end of the list. */

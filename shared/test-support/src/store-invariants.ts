@@ -87,6 +87,22 @@ export const storeInvariants: readonly Invariant[] = [
      where named.queue_id <> job.queue_id`,
   ],
   [
+    // Those of jobs that have been dropped stay until housekeeping deletes them.
+    'steps and signals in another queue than that of their job',
+    `select job.id, job.queue_id, stored.queue_id as named from (${allJobs}) as job join (
+       select queue_id, job_id from longshore.job_step union all select queue_id, job_id from longshore.job_signal
+     ) as stored on stored.job_id = job.id
+     where stored.queue_id <> job.queue_id`,
+  ],
+  [
+    'suspended jobs that have what they wait for and are not due',
+    `select job.id from longshore.job_scheduled as job, jsonb_each_text(job.meta -> 'awaits') as awaited (name, needed)
+     where job.queue_id > 0 and job.run_at > now() and jsonb_typeof(job.meta -> 'awaits') = 'object'
+       and needed::integer <= (
+         select count(*) from longshore.job_signal as signal
+         where signal.queue_id = job.queue_id and signal.job_id = job.id and signal.name = awaited.name)`,
+  ],
+  [
     'blocked jobs whose concurrency key has room',
     // The limit of the first blocked job applies.
     `select * from (
