@@ -2,7 +2,7 @@ import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Claim, NewStep, Outcome, Step } from '@longshore/jobs/storage';
-import { type Fixture, hourMs, newJob } from './storage-under-test.js';
+import { type Fixture, hourMs, newJob, yearMs } from './storage-under-test.js';
 
 /** Returns a step that is done. */
 export function stepOf(name: string, position = 1, step: Partial<NewStep> = {}): NewStep {
@@ -26,9 +26,9 @@ export function stepOf(name: string, position = 1, step: Partial<NewStep> = {}):
   };
 }
 
-/** Returns the outcome of an attempt that waits for an hour, or for these signals. */
+/** Returns the outcome of an attempt that waits for a year, or for these signals. */
 export function suspension(awaits: Readonly<Record<string, number>> = {}, cancels: string[] = []): Outcome {
-  return { kind: 'suspend', until: new Date(Date.now() + hourMs), awaits, cancels };
+  return { kind: 'suspend', until: new Date(Date.now() + yearMs), awaits, cancels };
 }
 
 /** Defines the tests of stored steps, and of jobs that are suspended. */
