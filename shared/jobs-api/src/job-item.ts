@@ -29,8 +29,8 @@ export const JobErrorItem = Type.Object({
   stack: nullable(Type.String({ description: 'The stack trace' })),
 });
 
-/** A job waits for at most this many signals at once. */
-const maxAwaited = 10_000;
+/** Maximum number of awaited signals that are shown. */
+const maxAwaited = 1_000;
 
 /** A job as the API shows it. Taken together, the examples of the fields describe a job that is done. */
 export const JobItem = Type.Object({
@@ -310,7 +310,7 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     recurringJobId: job.recurringJobId,
     enqueuedBy: job.enqueuedBy,
     correlate: job.correlate,
-    awaits: job.awaits,
+    awaits: job.awaits.slice(0, maxAwaited),
     concurrency: concurrencyOf(job),
     unique: job.unique === null ? null : { ...job.unique, states: [...job.unique.states] },
     idempotencyKey: job.idempotencyKey,
