@@ -43,6 +43,8 @@ const excused: readonly RegExp[] = [
   / is not a time zone; use an IANA name/,
   /concurrency needs a limit, a rate or both/,
   /^The arguments are of version \d+ of the job/,
+  // Any JSON that Postgres can store.
+  /^data must be well-formed text without NUL$/,
   // Times that depend on when the request is sent.
   /^until must be a time in the future, at most a year ahead/,
   /^startsAfter must be within the last 31 days/,

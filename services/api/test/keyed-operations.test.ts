@@ -38,6 +38,9 @@ const stateOf = (id: string): string => `
     union all select id, state::text from longshore.job_history) as job
   where id = '${id}'`;
 
+const signalsOf = (id: string): string =>
+  `select count(*)::integer as signals from longshore.job_signal where job_id = '${id}'`;
+
 const pausedTypes = 'select count(*)::integer as paused from longshore.paused_type';
 
 const pausedOf = (table: 'queue' | 'recurring_job', column: string, id: string): string =>
@@ -88,6 +91,11 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     const [first, second] = servers.map(({ id }) => id);
     const requestOf = (id: string | undefined): string =>
       `select requested from longshore.server where id = '${id}'`;
+    const [toSignal, toRerun] = [await job(), await job()];
+    const correlated = await job({ ...later, correlate: 'order:7' });
+    await database.query(`
+      insert into longshore.job_step (queue_id, job_id, name, kind, state, position, is_remembered, attempts, job_attempt, server_id, started_at)
+      select queue_id, id, 'first', 'step', 'done', 1, true, 1, 1, id, now() from longshore.job_scheduled where id = '${toRerun}'`);
     const [toCancel, toRun, toReschedule, toRename] = [
       await job(),
       await job(),
@@ -120,6 +128,21 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         path: `/jobs/${toRename}/rename`,
         body: { toName: 'renamed' },
         effect: `select name from longshore.job_scheduled where id = '${toRename}'`,
+      },
+      '/jobs/{jobId}/signal': {
+        path: `/jobs/${toSignal}/signal`,
+        body: { name: 'packed' },
+        effect: signalsOf(toSignal),
+      },
+      '/jobs/signal': {
+        path: '/jobs/signal',
+        body: { correlate: 'order:7', name: 'packed' },
+        effect: signalsOf(correlated),
+      },
+      '/jobs/{jobId}/rerun-from': {
+        path: `/jobs/${toRerun}/rerun-from`,
+        body: { step: 'first' },
+        effect: stateOf(toRerun),
       },
       '/queues/{queueName}/pause': {
         path: '/queues/moving/pause',
