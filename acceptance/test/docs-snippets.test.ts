@@ -38,8 +38,11 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Matches the READMEs of packages. The tests in `acceptance/test/packages` run the programs and commands in them. */
 const packageReadme = /^(?:services|shared)\/[\w-]+\/README\.md$/;
 
-/** Languages of other platforms. Their code is shown only for comparison and is not run. */
-const foreign = new Set(['csharp', 'elixir']);
+/**
+ * Languages of other platforms. Their code is shown only for comparison and is not run. `typescript`, spelled out, is that of
+ * platforms that need a server or packages that are not installed here.
+ */
+const foreign = new Set(['csharp', 'elixir', 'typescript']);
 
 function isRun(snippet: Snippet): boolean {
   const { page, language, file, output } = snippet;
