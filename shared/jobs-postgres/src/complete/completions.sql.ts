@@ -255,8 +255,8 @@ const suspendedColumns = (
 
 /**
  * $5 times, $6 new members of the metadata: the signals that the jobs await, and the jobs that are cancelled with them. Schedules
- * jobs whose handlers wait; the attempt does not count. If all signals of a name are there, the job is due at once. Skips jobs
- * that are to be cancelled. {@link lockClaims} must have locked the jobs, in the same transaction.
+ * jobs whose handlers wait; the attempt does not count. If all signals of a name are there, the job is due at once. Skips jobs with
+ * a cancellation request. {@link lockClaims} must have locked the jobs earlier in the same transaction.
  */
 export const finishSuspend = finisher(
   'suspend',

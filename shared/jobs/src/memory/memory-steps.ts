@@ -129,7 +129,7 @@ export class MemorySteps implements Steps {
     return { ...result, job: toJob(record) };
   }
 
-  /** Called when a job has ended: tells the job that waits for it, and cancels those that are to be cancelled with it. */
+  /** Called when a job has ended. Signals the job that waits for it. If it was cancelled, also cancels its `cancels`. */
   ended({ id, state, result, error, meta }: JobRecord): void {
     const { resumes, cancels = [] } = meta ?? {};
     const parent = resumes === undefined ? undefined : this.#parts.jobs.find(resumes);

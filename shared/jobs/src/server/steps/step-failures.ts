@@ -40,7 +40,7 @@ export class StepFailures {
       }
   }
 
-  /** Returns what is to be stored now: the remembered ones, and at the end all. */
+  /** Returns the failures that are not stored yet, and counts them as stored: only the remembered ones, or all. */
   take(which: 'remembered' | 'all'): NewStep[] {
     const taken = this.#failures.filter(
       ({ step, isStored }) => !isStored && (which === 'all' || step.isRemembered),
