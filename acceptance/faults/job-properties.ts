@@ -97,11 +97,11 @@ export const jobProperties: readonly Property[] = [
      where effect.at > step.finished_at + ${clockTolerance}`,
   ],
   [
-    'signals that were acknowledged and did not arrive',
-    `select job_id from ledger.signal
-     where not exists (
-       select 1 from longshore.job_step as step
-       where step.job_id = signal.job_id and step.name = 'go' and step.state = 'done')`,
+    'signals that were acknowledged and did not arrive, or came in time and were not received',
+    `select signal.job_id from ledger.signal
+     left join longshore.job_signal as stored on stored.job_id = signal.job_id and stored.name = 'go'
+     left join longshore.job_step as step on step.job_id = signal.job_id and step.name = 'go'
+     where stored.job_id is null or step.state is distinct from 'done' and stored.at < step.until - interval '30 seconds'`,
   ],
   [
     "enqueuers' own rows without the job of their transaction",

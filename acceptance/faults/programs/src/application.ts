@@ -98,8 +98,11 @@ function numberOf(result: unknown): number {
   return (result as { rows: { number: number }[] }).rows[0]?.number ?? 0;
 }
 
-/** How long a stepped job waits for its signal, in milliseconds: with a key, until an operator has sent it. */
-const signalTimeoutMs = ({ args: { key } }: Attempt): number => (key === undefined ? 5_000 : 3_600_000);
+/**
+ * How long a stepped job waits for its signal, in milliseconds. With a key, an operator sends it, unless the response to the
+ * request that enqueued the job was lost.
+ */
+const signalTimeoutMs = ({ args: { key } }: Attempt): number => (key === undefined ? 5_000 : 90_000);
 
 function enterStep(
   database: Database,

@@ -53,7 +53,7 @@ export function jobOrder(random: () => number): JobOrder {
 }
 
 function nameOf(share: number): JobOrder['name'] {
-  if (share < 0.38) return 'plain';
+  if (share < 0.42) return 'plain';
   if (share < 0.45) return 'stepped';
   if (share < 0.7) return 'transactional';
   if (share < 0.8) return 'limited';
