@@ -63,6 +63,11 @@ describe('the steps of a job', () => {
     expect(await sectionOf(site.story.doneId)).to.equal('');
   });
 
+  it('show a signal to a job that has no steps so far', async () => {
+    await site.story.storage.steps.signal(site.story.scheduledId, { name: 'approval', data: { by: 'bob' } });
+    expect(textOf(await sectionOf(site.story.scheduledId))).to.match(/Steps Signals .* approval .* "bob"/);
+  });
+
   it('say what a suspended job waits for, at the top and in lists', async () => {
     const summary = async (id: string): Promise<string> =>
       textOf(/<section class="summary.*?<\/section>/s.exec(await pageOf(id))?.[0] ?? '');

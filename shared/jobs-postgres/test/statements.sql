@@ -532,12 +532,12 @@ with
       returning job.*, finished.delay
     ),
     waiting as (
-      insert into longshore.job_scheduled
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
       from removed
     ),
+
     transitions as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
       select queue_id, id, now(), -1, attempt, now(), 'snoozed', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
@@ -564,12 +564,12 @@ with
       returning job.*, finished.delay
     ),
     waiting as (
-      insert into longshore.job_scheduled
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
         args, case when meta ? 'awaits' then nullif(meta - array['awaits', 'cancels'], '{}') else meta end, past_attempts
       from removed
     ),
+
     transitions as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
       select queue_id, id, now(), -1, attempt, now(), 'snoozed', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
@@ -600,8 +600,7 @@ with
       returning job.*, finished.until, finished.waits
     ),
     waiting as (
-      insert into longshore.job_scheduled
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when exists (
           select 1 from jsonb_each_text(waits -> 'awaits') as awaited (name, needed)
           where (
@@ -611,6 +610,7 @@ with
         priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts
       from removed
     ),
+
     transitions as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
       select queue_id, id, now(), -1, attempt, now(), 'suspended', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
@@ -637,8 +637,7 @@ with
       returning job.*, finished.until, finished.waits
     ),
     waiting as (
-      insert into longshore.job_scheduled
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when exists (
           select 1 from jsonb_each_text(waits -> 'awaits') as awaited (name, needed)
           where (
@@ -648,6 +647,7 @@ with
         priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts
       from removed
     ),
+
     transitions as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
       select queue_id, id, now(), -1, attempt, now(), 'suspended', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))

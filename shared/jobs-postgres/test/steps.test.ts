@@ -1,4 +1,5 @@
-import { type Claim, ClaimLostError, newId, type NewStep } from '@longshore/jobs/storage';
+import { type Claim, ClaimLostError, newId } from '@longshore/jobs/storage';
+import { stepOf } from '@longshore/jobs-storage-tests';
 import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -6,25 +7,6 @@ import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const hourMs = 3_600_000;
-const at = new Date('2026-03-01T12:00:00Z');
-
-const stepOf = (name: string, position = 1): NewStep => ({
-  name,
-  kind: 'step',
-  state: 'done',
-  position,
-  result: 'true',
-  error: null,
-  isRemembered: true,
-  attempts: 1,
-  until: null,
-  signals: null,
-  childId: null,
-  input: null,
-  startedAt: at,
-  finishedAt: at,
-});
-
 describe('Steps on Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;

@@ -65,6 +65,7 @@ import { replacing } from './replacing.js';
 import { uniqueness } from './uniqueness.js';
 import { Fixture, type StorageUnderTest } from './storage-under-test.js';
 
+export { stepOf } from './stepping.js';
 export type { StorageUnderTest } from './storage-under-test.js';
 
 /**

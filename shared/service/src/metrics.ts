@@ -1,10 +1,6 @@
-import type { JobServer, JobState, JobStorage } from '@longshore/jobs';
-import { finishedStates, jobStates, type Queue, type SetAside } from '@longshore/jobs/storage';
+import type { JobServer, JobStorage } from '@longshore/jobs';
+import { type Queue, type SetAside, unfinishedStates } from '@longshore/jobs/storage';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-
-const unfinishedStates = jobStates.filter(
-  (state) => !finishedStates.some((finished: JobState) => finished === state),
-);
 
 /**
  * Maximum number of queues to report separately. The queues with the most unfinished jobs come first. The job counts of

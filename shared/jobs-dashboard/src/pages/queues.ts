@@ -2,11 +2,11 @@ import { compareTexts } from '@longshore/edge';
 import { StorageUnavailableError } from '@longshore/jobs';
 import {
   type BlockingKey,
-  isFinished,
   jobStates,
   type Queue,
   type Server,
   type StateCounts,
+  unfinishedStates,
 } from '@longshore/jobs/storage';
 import { soon } from '../cache/deadline.js';
 import { blockedBy, readyJobs } from '../diagnosis/blocking-keys.js';
@@ -83,8 +83,6 @@ export async function queuesPage({ query }: PageRequest, { reader }: PageContext
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;
 const FEW_KEYS = 10;
-
-const unfinishedStates = jobStates.filter((state) => !isFinished(state));
 
 export async function queuePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['queue'] ?? '';

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
+import { seedSteps } from '../story-steps.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
 /** The page with an action's form, and the values to enter, by field name. */
@@ -15,7 +16,11 @@ interface Offer {
  * Returns the page that offers an action. Usually, this is the page of the target. Bulk actions have a confirmation
  * page, and the list of jobs offers actions on saved searches.
  */
-function offerOf(action: string, { story }: Site, operationId: string): Offer {
+async function offerOf(action: string, { story }: Site, operationId: string): Promise<Offer> {
+  if (action === '/jobs/:target/run-anyway') return { at: `jobs/${await skippedJob(story.storage)}` };
+  if (action === '/jobs/:target/signal') return { at: `jobs/${(await seedSteps(story.storage)).waitingId}` };
+  if (action === '/jobs/:target/rerun-from')
+    return { at: `jobs/${(await seedSteps(story.storage)).failedId}` };
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule', 'rename', 'edit'].includes(verb)
     ? story.scheduledId
@@ -91,12 +96,9 @@ describe('without scripts', () => {
       storage.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => {
         throw new RangeError('poisoned');
       });
-      const { at, fill = {} } =
-        action === '/jobs/:target/run-anyway'
-          ? { at: `jobs/${await skippedJob(storage)}` }
-          : offerOf(action, site, waiting.id);
+      const { at, fill = {} } = await offerOf(action, site, waiting.id);
       await open(at);
-      const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);
+      const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`).first();
       const folded = page.locator('details', { has: form });
       if ((await folded.count()) > 0) await folded.first().locator('summary').click();
       for (const [name, value] of Object.entries(fill)) await form.locator(`[name=${name}]`).fill(value);

@@ -217,69 +217,66 @@ const runOf: RecordedColumns = {
 /** SQL expression for the metadata of a job whose attempt has ended otherwise than by a suspension. */
 const metaAfter = (kind: JobKind): string => (kind === 'plain' ? 'meta' : metaWithoutAwaits);
 
-/** $5 delays in ms. Schedules snoozed jobs again; the attempt does not count. Skips jobs that are to be cancelled. */
-export const finishSnooze = finisher(
-  'snooze',
-  (kind) => `with ${removed(kind, 'delay', '$5::float8[]', notRequested)},
-    waiting as (
-      insert into longshore.job_scheduled
-        (${jobColumns})
-      select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name,
-        args, ${metaAfter(kind)}, past_attempts
-      from removed
-    ), ${transitionRecorded('removed', 'snoozed', runOf)}, ${counted(kind, 'scheduled')}
-    select id, attempt from removed`,
-  {
-    state: 'scheduled',
-    columns: ', delay',
-    values: ', $5::float8[]',
-    stored: (source) => `
+/**
+ * Returns the statements that schedule jobs whose attempts do not count. Skip jobs with a cancellation request.
+ *
+ * @param columns names of the columns for the parameters from $5 on
+ * @param values SQL for these parameters with their types
+ * @param scheduled returns SQL for the columns of the scheduled job, in the order of {@link jobColumns}; `id` is that of the job
+ */
+function putOff(
+  name: string,
+  reason: 'snoozed' | 'suspended',
+  columns: string,
+  values: string,
+  scheduled: (kind: JobKind, id: string) => string,
+): Finisher {
+  const waiting = (kind: JobKind, id: string, source: string): string => `
     waiting as (
       insert into longshore.job_scheduled (${jobColumns})
-      select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name, args, ${metaWithoutAwaits}, past_attempts
+      select ${scheduled(kind, id)}
       from ${source}
-    )`,
-    otherCtes: (source) => `${transitionRecorded(source, 'snoozed', runOf)},`,
-  },
+    )`;
+  return finisher(
+    name,
+    (kind) => `with ${removed(kind, columns, values, notRequested)},${waiting(kind, 'removed.id', 'removed')},
+    ${transitionRecorded('removed', reason, runOf)}, ${counted(kind, 'scheduled')}
+    select id, attempt from removed`,
+    {
+      state: 'scheduled',
+      columns: `, ${columns}`,
+      values: `, ${values}`,
+      stored: (source) => waiting('any', 'job.id', source),
+      otherCtes: (source) => `${transitionRecorded(source, reason, runOf)},`,
+    },
+  );
+}
+
+/** $5 delays in ms. Schedules snoozed jobs again. */
+export const finishSnooze = putOff(
+  'snooze',
+  'snoozed',
+  'delay',
+  '$5::float8[]',
+  (kind) => `queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name,
+        args, ${metaAfter(kind)}, past_attempts`,
 );
 
 /**
- * Returns the columns of a suspended job, in the order of {@link jobColumns}.
- *
- * @param id SQL expression for the job's id
- */
-const suspendedColumns = (
-  id: string,
-): string => `queue_id, id, created_at, case when ${hasAwaited(id, "waits -> 'awaits'")} then now() else ${dueFrom('until')} end,
-        priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts`;
-
-/**
  * $5 times, $6 new members of the metadata: the signals that the jobs await, and the jobs that are cancelled with them. Schedules
- * jobs whose handlers wait; the attempt does not count. If all signals of a name are there, the job is due at once. Skips jobs with
- * a cancellation request. {@link lockClaims} must have locked the jobs earlier in the same transaction.
+ * jobs whose handlers wait. If all signals of a name are there, the job is due at once. {@link lockClaims} must have locked the
+ * jobs earlier in the same transaction.
  */
-export const finishSuspend = finisher(
+export const finishSuspend = putOff(
   'suspend',
-  (kind) => `with ${removed(kind, 'until, waits', '$5::timestamptz[], $6::jsonb[]', notRequested)},
-    waiting as (
-      insert into longshore.job_scheduled
-        (${jobColumns})
-      select ${suspendedColumns('removed.id')}
-      from removed
-    ), ${transitionRecorded('removed', 'suspended', runOf)}, ${counted(kind, 'scheduled')}
-    select id, attempt from removed`,
-  {
-    state: 'scheduled',
-    columns: ', until, waits',
-    values: ', $5::timestamptz[], $6::jsonb[]',
-    stored: (source) => `
-    waiting as (
-      insert into longshore.job_scheduled (${jobColumns})
-      select ${suspendedColumns('job.id')}
-      from ${source}
-    )`,
-    otherCtes: (source) => `${transitionRecorded(source, 'suspended', runOf)},`,
-  },
+  'suspended',
+  'until, waits',
+  '$5::timestamptz[], $6::jsonb[]',
+  (
+    _kind,
+    id,
+  ) => `queue_id, id, created_at, case when ${hasAwaited(id, "waits -> 'awaits'")} then now() else ${dueFrom('until')} end,
+        priority, attempt - 1, max_attempts, name, args, coalesce(meta - 'cancels', '{}') || waits, past_attempts`,
 );
 
 /** $1 queue, $2 ids, $3 server, $4 attempts. Locks running jobs until the transaction ends. */

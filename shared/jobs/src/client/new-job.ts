@@ -113,7 +113,7 @@ function metaOf(
   if (correlate !== undefined) checkText('correlate', correlate, bounds.keyLength);
   const isPlain =
     version === 1 &&
-    hasNone(timeoutMs, traceparent, idempotencyKey, correlate) &&
+    isBare(options) &&
     after === null &&
     unique === null &&
     concurrency === null &&
@@ -132,8 +132,14 @@ function metaOf(
   };
 }
 
-function hasNone(...values: readonly unknown[]): boolean {
-  return values.every((value) => value === undefined);
+/** Returns whether none of the options that are stored as they are was given. */
+function isBare({ timeoutMs, traceparent, idempotencyKey, correlate }: RequestedOptions): boolean {
+  return (
+    timeoutMs === undefined &&
+    traceparent === undefined &&
+    idempotencyKey === undefined &&
+    correlate === undefined
+  );
 }
 
 function parentsMeta({ parents, when }: After): JobMeta {
