@@ -15,7 +15,7 @@ import type { ApiConfig } from './config.js';
  * Serves the dashboard from the API's process.
  *
  * @param closing aborts when the API stops, which ends the pages' streams
- * @returns the sender of its alerts, not yet started; `null` if no webhooks are configured
+ * @returns the sender of its alerts, not yet started
  */
 export function embedDashboard(
   app: Koa,
@@ -24,7 +24,7 @@ export function embedDashboard(
   logger: Logger,
   outages: OutageWatch,
   closing: AbortSignal,
-): AlertSender | null {
+): AlertSender {
   app.use(
     withVariableNames(() =>
       createDashboard({
@@ -40,10 +40,9 @@ export function embedDashboard(
       }),
     ),
   );
-  const settings = alertSettings(config);
-  if (settings === null) return null;
   const onError: AlertOptions['onError'] = (error, target) => {
-    if (!outages.covers(error)) logger.warn({ err: error, target }, 'alert not sent');
+    if (!outages.covers(error))
+      logger.warn({ err: error, target }, 'warnings not checked, or alert not sent');
   };
-  return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
+  return withVariableNames(() => new AlertSender({ ...alertSettings(config), storage, onError }));
 }

@@ -106,6 +106,21 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       insert into longshore.set_aside (role, key, job_id, error)
       values ('bulk', 'cancel ${cancelled}', '${cancelled}', '{"name": "Error", "message": "odd", "stack": null}')`);
     const [aside] = await storage.setAside.list({ limit: 1 });
+    await storage.incidents.observe(
+      ['first', 'second', 'third'].map((key) => ({
+        key,
+        subject: key,
+        text: 'It is wrong.',
+        advice: 'Mend it.',
+        link: '',
+        beganAt: null,
+        isMeasured: false,
+      })),
+    );
+    const [toUnmute, toMute, toAcknowledge] = await storage.incidents.list({ limit: 3 });
+    await storage.incidents.mute(toUnmute?.id ?? '', { until: new Date(Date.now() + 3_600_000) });
+    const incidentOf = (incident: typeof toMute, column: string): string =>
+      `select ${column} from longshore.incident where id = '${incident?.id}'`;
     for (const verb of Object.keys(setBodies)) {
       const id = await job({ ...later, queue: `set-${verb}` });
       if (verb === 'retry' || verb === 'delete') await storage.control.cancel(id);
@@ -172,6 +187,19 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       '/set-aside-items/{setAsideItemId}/retry': {
         path: `/set-aside-items/${aside?.id}/retry`,
         effect: 'select count(*)::integer as items from longshore.set_aside',
+      },
+      '/incidents/{incidentId}/acknowledge': {
+        path: `/incidents/${toAcknowledge?.id}/acknowledge`,
+        effect: incidentOf(toAcknowledge, 'acknowledged_at'),
+      },
+      '/incidents/{incidentId}/mute': {
+        path: `/incidents/${toMute?.id}/mute`,
+        body: { until: new Date(Date.now() + 3_600_000).toISOString() },
+        effect: incidentOf(toMute, 'muted_until'),
+      },
+      '/incidents/{incidentId}/unmute': {
+        path: `/incidents/${toUnmute?.id}/unmute`,
+        effect: incidentOf(toUnmute, 'muted_until'),
       },
       '/bulk-operations/{bulkOperationId}/stop': {
         path: `/bulk-operations/${pending.id}/stop`,

@@ -6,6 +6,7 @@ import {
   jobOperations,
   jobSetOperations,
   jobStepOperations,
+  incidentOperations,
   jobTypeOperations,
   type OperationDescription,
   queueOperations,
@@ -90,6 +91,12 @@ const collections: Readonly<Record<string, Collection>> = {
     key: 'id',
     columns: ['id', 'role', 'error', 'failedAt'],
     operations: [setAsideOperations.retry, setAsideOperations.discard],
+  },
+  incidents: {
+    path: 'incidents',
+    key: 'id',
+    columns: ['id', 'text', 'since', 'endedAt', 'acknowledgedBy', 'mutedUntil'],
+    operations: Object.values(incidentOperations),
   },
   deployments: {
     path: 'deployments',

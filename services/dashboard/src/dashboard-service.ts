@@ -92,11 +92,11 @@ async function start(
   onRelease(async () => {
     closing.abort();
     outages.stop();
-    await alerts?.stop();
+    await alerts.stop();
   });
   await whenAvailable(() => storage.open(), logger, signal);
   health.opened();
-  alerts?.start();
+  alerts.start();
   logger.info({}, 'ready');
 }
 
@@ -105,13 +105,12 @@ function alertSender(
   storage: PostgresStorage,
   logger: Logger,
   outages: OutageWatch,
-): AlertSender | null {
-  const settings = alertSettings(config);
-  if (settings === null) return null;
+): AlertSender {
   const onError: AlertOptions['onError'] = (error, target) => {
-    if (!outages.covers(error)) logger.warn({ err: error, target }, 'alert not sent');
+    if (!outages.covers(error))
+      logger.warn({ err: error, target }, 'warnings not checked, or alert not sent');
   };
-  return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
+  return withVariableNames(() => new AlertSender({ ...alertSettings(config), storage, onError }));
 }
 
 const variables = Type.Object({

@@ -29,6 +29,7 @@ import { queuesResource } from './queues-resource.js';
 import { Backlog, CallerQuotas, type Quotas } from './quotas.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
 import { serversResource } from './servers-resource.js';
+import { incidentsResource } from './incidents-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';
 import { statisticsResource } from './statistics-resource.js';
 
@@ -50,6 +51,7 @@ export interface JobsApiOptions {
     | 'feed'
     | 'clock'
     | 'setAside'
+    | 'incidents'
     | 'timings'
     | 'jobTypes'
     | 'deployments'
@@ -95,7 +97,7 @@ const apiOptions: OptionNames<JobsApiOptions> = {
 
 /**
  * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions,
- * set-aside items, statistics, job types and deployments.
+ * set-aside items, incidents, statistics, job types and deployments.
  *
  * @throws {TypeError} if an option is unknown, or `storage` is not a storage
  */
@@ -127,6 +129,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     batchesResource(storage, enqueuer, jobs, requiresReasons),
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage, requiresReasons),
+    incidentsResource(storage, requiresReasons),
     statisticsResource(storage),
     jobTypesResource(storage, definitions, requiresReasons),
     deploymentsResource(storage, quotas, requiresReasons),

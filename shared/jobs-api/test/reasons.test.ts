@@ -73,6 +73,12 @@ describe('The reason of a call', () => {
       storage.setAside.add({ role: 'scheduler', key, queue: 'mail' }, new Error('odd'));
       return (await storage.setAside.list({ limit: 1 }))[0]?.id ?? '';
     },
+    incidents: async () => {
+      const key = api.newName();
+      const warning = { key, subject: key, text: 'Odd.', advice: 'Mend it.', link: '' };
+      await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: false }]);
+      return (await storage.incidents.list({ limit: 1 }))[0]?.id ?? '';
+    },
     'bulk-operations': async () => {
       const body = { ids: [await enqueued()], delayMs: 60_000 };
       return (await api.put('/jobs/cancel', body)).item.id;
@@ -90,6 +96,7 @@ describe('The reason of a call', () => {
     reschedule: { runAt: later },
     rename: { toName: 'fail' },
     signal: { name: 'packed' },
+    mute: { until: new Date(Date.now() + 3_600_000).toISOString() },
     'rerun-from': { step: 'charge' },
   };
 

@@ -14,7 +14,7 @@ import type { AccessRecord } from './auth/authenticator.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
 import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Cache } from './cache/cache.js';
-import { HealthWatch, WarningWatch } from './diagnosis/health.js';
+import { HealthWatch } from './diagnosis/health.js';
 import { serveDocuments, serveExports } from './downloads/download-routes.js';
 import { JobLinks } from './format/job-links.js';
 import { BasePath, requireReadableAddress } from './http/address.js';
@@ -59,9 +59,8 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
   searchableRedaction(redact); // throws if searches could not follow the pattern
   const links = new JobLinks(options);
-  const warnings = new WarningWatch();
-  const context = { reader, cache, warnings, now: storageNow, machineNow, redact, readTimeoutMs, links };
-  const health = new HealthWatch(context);
+  const context = { reader, cache, now: storageNow, machineNow, redact, readTimeoutMs, links };
+  const health = new HealthWatch(context, options.storage.incidents);
   const { storage, closing, maxStreams = 100 } = options;
 
   /** Answers clients that have not signed in yet. */

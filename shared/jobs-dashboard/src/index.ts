@@ -19,4 +19,4 @@ export { createDashboardHandler, type DashboardHandler, type DashboardHandlerOpt
 export { defaultRedaction } from '@longshore/jobs/storage';
 export { setSecurityHeaders } from './http/response.js';
 export type { DashboardOptions } from './options.js';
-export type { DashboardReader } from './reading/dashboard-reader.js';
+export type { DashboardReader, DashboardStorage, IncidentRecorder } from './reading/dashboard-reader.js';

@@ -7,11 +7,11 @@ import type { OperableStorage } from '@longshore/jobs/operations';
 import type { ActionRecord } from './actions/action.js';
 import type { JobLinkTemplates } from './format/job-links.js';
 import type { Branding } from './http/branding.js';
-import type { DashboardReader } from './reading/dashboard-reader.js';
+import type { DashboardStorage } from './reading/dashboard-reader.js';
 
 export interface DashboardOptions extends JobLinkTemplates, Branding {
-  /** The storage to read from. */
-  readonly storage: DashboardReader;
+  /** The storage to read from, and in which to record what the warnings say. */
+  readonly storage: DashboardStorage;
   /** The storage that actions change, usually the same as `storage`. Without it, the dashboard is read-only. */
   readonly control?: OperableStorage | undefined;
   /** Called after each completed action, for example to log it. */

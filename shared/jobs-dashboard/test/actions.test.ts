@@ -77,6 +77,7 @@ describe('an action', () => {
     if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
     if (path.startsWith('/set-aside/')) return '1';
+    if (path.startsWith('/incidents/')) return story.incidentId;
     if (path.endsWith('/rerun-from')) return steppedId;
     return /(run|cancel|reschedule|rename|edit|signal)$/.test(path) ? story.scheduledId : story.failedId;
   };
@@ -313,7 +314,14 @@ describe('an action', () => {
       it(`${path} by a ${viewerRole} is ${hasRole({ name: '', role: viewerRole }, least) ? 'done' : 'refused'}`, async () => {
         role = viewerRole;
         const expected = hasRole({ name: '', role: viewerRole }, least) ? 303 : 403;
-        expect((await act(path.replace(':target', targetOf(path, site.story)))).status).to.equal(expected);
+        expect(
+          (
+            await act(
+              path.replace(':target', targetOf(path, site.story)),
+              path.endsWith('/mute') ? { for: '60' } : {},
+            )
+          ).status,
+        ).to.equal(expected);
         expect(records).to.have.lengthOf(expected === 303 ? 1 : 0);
       });
     }

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { OperableStorage } from '@longshore/jobs/operations';
 import { httpClient, type HttpClient, patientStorage, serve } from '@longshore/test-support';
 import Koa from 'koa';
-import { createDashboard, type DashboardOptions, type DashboardReader } from '../src/index.js';
+import { createDashboard, type DashboardOptions } from '../src/index.js';
 import { seedStory, type Story } from './story.js';
 
 export interface Site {
@@ -18,7 +18,7 @@ export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control
   /** Whether the Koa application trusts the headers of a proxy. */
   readonly proxy?: boolean;
   /** Returns the reader for the dashboard. Defaults to the story's storage. */
-  readonly read?: (story: Story) => DashboardReader;
+  readonly read?: (story: Story) => DashboardOptions['storage'];
   readonly control?: (story: Story) => OperableStorage;
 }
 
@@ -110,6 +110,8 @@ export function pagePaths(story: Story): string[] {
     '/servers',
     `/servers/${story.serverId}`,
     '/set-aside',
+    '/incidents',
+    `/incidents/${story.incidentId}`,
     '/help',
   ];
 }
@@ -124,6 +126,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':batch', story.batchId)
     .replace(':server', story.serverId)
     .replace(':file', 'jobs.csv')
+    .replace(':incident', story.incidentId)
     .replace(':operation', story.operationId)
     .replace('/confirm', '/confirm?action=retry&state=failed')
     .replace(':target', 'any');

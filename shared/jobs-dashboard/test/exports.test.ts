@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { exportFormats, exportList } from '../src/downloads/export.js';
 import { exportedLists } from '../src/downloads/exported-lists.js';
 import type { RowPage } from '../src/downloads/exported-list.js';
-import type { DashboardReader } from '../src/index.js';
+import type { DashboardReader, DashboardStorage } from '../src/index.js';
 import { openSite, type Site } from './dashboard-site.js';
 
 interface Exported {
@@ -31,7 +31,7 @@ describe('An export', () => {
   before(async () => {
     site = await openSite({
       read: ({ storage }) =>
-        overriding(storage as DashboardReader, {
+        overriding(storage as DashboardStorage, {
           jobs: {
             listBrief: async (query) =>
               list === null ? storage.jobs.listBrief(query) : { jobs: await list(query), isComplete: true },

@@ -2,6 +2,7 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type { Orphan } from '@longshore/jobs/storage';
 import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
+import { ReadTooSlowError } from '../src/cache/deadline.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 describe('the health line on every page', () => {
@@ -26,6 +27,12 @@ describe('the health line on every page', () => {
               looks += 1;
               return listOrphans();
             },
+          },
+          incidents: {
+            list: async () => [],
+            find: (id) => storage.incidents.find(id),
+            reserveCheck: async () => false,
+            observe: async () => undefined,
           },
           readClock: async () => new Date(nowMs),
           clock: { now: () => nowMs },
@@ -92,6 +99,11 @@ describe('the health line on every page', () => {
   it('shows that the storage does not respond', async () => {
     listOrphans = async () => Promise.reject(new StorageUnavailableError('gone'));
     await untilHealthAt('/help', 'The storage does not respond');
+  });
+
+  it('says that the check took too long, instead of blaming the storage', async () => {
+    listOrphans = async () => Promise.reject(new ReadTooSlowError('late'));
+    await untilHealthAt('/help', 'The check of the warnings took too long');
   });
 
   it('is hidden a minute after it was read', async () => {

@@ -1,7 +1,15 @@
 import { overriding } from '@longshore/test-support';
 import type { Batch, Job, JsonValue, RecurringJob } from '@longshore/jobs';
-import type { Attempt, BulkOperation, Queue, Server, Step, StepKind } from '@longshore/jobs/storage';
-import type { DashboardReader } from '../src/index.js';
+import type {
+  Attempt,
+  BulkOperation,
+  Incident,
+  Queue,
+  Server,
+  Step,
+  StepKind,
+} from '@longshore/jobs/storage';
+import type { DashboardStorage } from '../src/index.js';
 import { setAside } from './situation.js';
 
 /** Strings that would be dangerous if a page did not escape them. */
@@ -26,7 +34,7 @@ export const hostileTexts = [
 ];
 
 /** Wraps a reader so that `text` replaces all strings that come from jobs, servers or users. */
-export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
+export function hostileReader(reader: DashboardStorage, text: string): DashboardStorage {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
   const hostileJob = (job: Job): Job => ({
@@ -62,6 +70,20 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
     serverId: text,
     startedAt: at,
     finishedAt: at,
+  });
+  const hostileIncident = (incident: Incident): Incident => ({
+    ...incident,
+    key: text,
+    subject: text,
+    text,
+    advice: text,
+    link: text,
+    acknowledgedAt: at,
+    acknowledgedBy: text,
+    acknowledgeReason: text,
+    mutedUntil: new Date(Date.UTC(2999, 0)),
+    mutedBy: text,
+    muteReason: text,
   });
   const hostileBatch = (batch: Batch): Batch => ({ ...batch, name: text });
   const hostileBulk = (operation: BulkOperation): BulkOperation => ({
@@ -103,6 +125,15 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       countByState: () => reader.jobs.countByState(),
       listAttempts: async (id) => (await reader.jobs.listAttempts(id)).map(hostileAttempt),
       listContinuations: async (id) => (await reader.jobs.listContinuations(id)).map(hostileJob),
+    },
+    incidents: {
+      list: async (query) => (await reader.incidents.list(query)).map(hostileIncident),
+      find: async (id) => {
+        const incident = await reader.incidents.find(id);
+        return incident && hostileIncident(incident);
+      },
+      reserveCheck: async () => false,
+      observe: async () => undefined,
     },
     steps: {
       read: async () => ({

@@ -47,6 +47,7 @@ describe('a live page', () => {
   it('does not change because time has passed, on any page', async () => {
     const { story, http } = site;
     await story.storage.queues.pause('mail');
+    await story.storage.recordWarnings();
     const paths = ['/', '/jobs', '/queues', '/queues/mail', '/recurring', `/batches/${story.batchId}`];
     const jobs = [story.processingId, story.scheduledId, story.retryingId, story.failedId, story.unservedId];
     for (const path of [...paths, ...jobs.map((id) => `/jobs/${id}`)]) {

@@ -1,6 +1,6 @@
 import { type BlockingKey, notPaused, type Queue, type Server } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import { observedWarnings } from '../src/alerts/alert-sender.js';
+import { observedWarnings } from '../src/diagnosis/warning.js';
 import { floodWarnings, noBlockingKeys } from '../src/diagnosis/blocking-keys.js';
 import { longWaits, queueStatus } from '../src/diagnosis/queues.js';
 import { ago, counts, nowMs, queue, read, server } from './situation.js';

@@ -21,7 +21,7 @@ describe('a dashboard that requires reasons', () => {
     });
   };
 
-  it('rejects pausing, discarding, and deleting anything but a saved search, without one, and nothing else', async () => {
+  it('rejects pausing, muting, discarding, and deleting anything but a saved search, without one, and nothing else', async () => {
     const rejected: string[] = [];
     for (const { path } of actions) {
       const { text } = await act(path.replace(':target', 'any'), { reason: ' ' });
@@ -30,7 +30,12 @@ describe('a dashboard that requires reasons', () => {
     expect(rejected).to.have.members(
       actions
         .map(({ path }) => path)
-        .filter((path) => /(pause|discard|delete)$/.test(path) && !path.startsWith('/searches')),
+        .filter(
+          (path) =>
+            /(pause|discard|delete|mute)$/.test(path) &&
+            !path.startsWith('/searches') &&
+            !path.endsWith('/unmute'),
+        ),
     );
   });
 

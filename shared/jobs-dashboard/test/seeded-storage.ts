@@ -1,3 +1,6 @@
+import { Cache } from '../src/cache/cache.js';
+import { checkWarnings } from '../src/diagnosis/health.js';
+import { observedWarnings } from '../src/diagnosis/warning.js';
 import { type JsonValue, MemoryStorage } from '@longshore/jobs';
 import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jobs/storage';
 import type { ManualClock } from '@longshore/test-support';
@@ -59,6 +62,16 @@ export class SeededStorage extends MemoryStorage {
     await this.enqueuer.enqueue([job]);
     this.manualClock.advance(1);
     return job.id;
+  }
+
+  /** Records the current warnings, as the check of a dashboard does. Returns the latest incident. */
+  async recordWarnings(): Promise<string> {
+    const { now } = this.manualClock;
+    const context = { reader: this, cache: new Cache(0, now), now, machineNow: now };
+    const { found, nowMs } = await checkWarnings(context, SEED_TIMEOUT_MS);
+    await this.incidents.observe(observedWarnings(found, nowMs));
+    const [incident] = await this.incidents.list({ isActive: true, limit: 1 });
+    return incident?.id ?? '';
   }
 
   /** Creates a job without enqueueing it. */

@@ -40,6 +40,8 @@ export interface Story {
   operationId: string;
   /** A recurring job that has run a few times. */
   recurringId: string;
+  /** The incident of a warning that lasts. */
+  incidentId: string;
 }
 
 /**
@@ -231,6 +233,7 @@ export async function seedStory(
   await at(0.1);
   if (busy) await fillOrders(storage, first);
   await at(0);
+  const incidentId = await storage.recordWarnings();
   return {
     storage,
     doneId,
@@ -246,5 +249,6 @@ export async function seedStory(
     serverId: first.id,
     operationId,
     recurringId,
+    incidentId,
   };
 }

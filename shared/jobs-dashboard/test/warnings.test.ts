@@ -57,7 +57,7 @@ describe('the warnings', () => {
     [
       'a paused queue with jobs, once',
       situation({
-        queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
+        queues: [queue({ pausedAt: ago(600), oldestEnqueuedAt: ago(600), counts: waiting })],
       }),
       'Queue “q” was paused 10 min ago',
     ],
@@ -158,6 +158,12 @@ describe('the warnings', () => {
       expect(texts[0]).to.include(words);
     });
   }
+
+  it('report both that a queue is paused and that it has no server', () => {
+    const paused = queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting });
+    const causes = findWarnings(situation({ queues: [paused] })).map(({ cause }) => cause);
+    expect(causes).to.deep.equal(['queue q is paused', 'no server consumes queue q']);
+  });
 
   it('report a recurring job as late a minute after it was due, unless it is paused or waits for its last job', async () => {
     const due = (members: Partial<RecurringJob>, lastState: Job['state'] = 'done'): Promise<RecurringJob[]> =>

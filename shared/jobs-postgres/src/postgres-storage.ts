@@ -1,6 +1,7 @@
 import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
 import { PostgresAlerts } from './records/alerts.js';
+import { PostgresIncidents } from './records/incidents.js';
 import {
   checkDocumentedCalls,
   type Notification,
@@ -90,6 +91,7 @@ export class PostgresStorage implements JobStorage {
   readonly savedSearches: PostgresSavedSearches;
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
+  readonly incidents: PostgresIncidents;
   readonly alerts: PostgresAlerts;
   readonly quotas: PostgresQuotas;
   readonly #database: Database;
@@ -214,6 +216,7 @@ export class PostgresStorage implements JobStorage {
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
     this.alerts = new PostgresAlerts({ database, reads }, clock);
+    this.incidents = new PostgresIncidents({ database, reads }, this.alerts, clock);
     this.quotas = new PostgresQuotas(database, queues);
     checkDocumentedCalls(this);
     this.#database = database;

@@ -3,7 +3,15 @@ import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-const warning = { key: 'k', text: 'It is wrong.', advice: 'Mend it.', link: '' };
+const warning = {
+  key: 'k',
+  subject: 'k',
+  text: 'It is wrong.',
+  advice: 'Mend it.',
+  link: '',
+  beganAt: null,
+  isMeasured: true,
+};
 
 describe('Alerts on Postgres', () => {
   let database: TestDatabase;
@@ -21,14 +29,19 @@ describe('Alerts on Postgres', () => {
   });
 
   it('are delivered before retries, which those to a dead webhook would otherwise make late', async () => {
-    const { alerts } = storage;
-    await alerts.observe([warning], ['dead']);
+    const { alerts, incidents } = storage;
+    await alerts.register(['dead']);
+    await incidents.observe([warning]);
     const [first] = await alerts.take(['dead'], 1, 3_600_000);
     if (first === undefined) throw new Error('No message was taken');
     await alerts.failed(first, 'No answer');
     await database.query('update longshore.alert_message set next_at = now()');
-    await alerts.observe([warning, { ...warning, key: 'new' }], ['alive']);
-    expect(await alerts.take(['alive', 'dead'], 1, 3_600_000)).to.have.nested.property('[0].target', 'alive');
+    await alerts.register(['alive']);
+    await incidents.observe([warning, { ...warning, key: 'new', subject: 'new' }]);
+    const taken = await alerts.take(['alive', 'dead'], 2, 3_600_000);
+    expect(
+      taken.map(({ content }) => content.type === 'warning.began' && content.incident.key),
+    ).to.deep.equal(['new', 'new']);
     expect(await alerts.take(['alive', 'dead'], 1, 3_600_000)).to.have.nested.property('[0].target', 'dead');
   });
 });

@@ -22,6 +22,7 @@ interface Prepared {
   readonly server: string;
   readonly bulk: string;
   readonly item: string;
+  readonly incident: string;
 }
 
 type Call = (prepared: Prepared, transaction: TransactionClient) => Promise<unknown>;
@@ -132,6 +133,11 @@ const calls: Readonly<Record<string, Call>> = {
   'bulk.start': ({ storage }, transaction) =>
     storage.bulk.start({ action: 'cancel', filter: { queue: ['known'] } }, { transaction, audit }),
   'bulk.cancel': ({ storage, bulk }, transaction) => storage.bulk.cancel(bulk, { transaction, audit }),
+  'incidents.find': ({ storage, incident }, transaction) => storage.incidents.find(incident, transaction),
+  'incidents.acknowledge': ({ storage, incident }, transaction) =>
+    storage.incidents.acknowledge(incident, { by: 'ann' }, { transaction, audit }),
+  'incidents.mute': ({ storage, incident }, transaction) =>
+    storage.incidents.mute(incident, { until: new Date(Date.now() + hourMs) }, { transaction, audit }),
   'setAside.find': ({ storage, item }, transaction) => storage.setAside.find(item, transaction),
   'setAside.retry': ({ storage, item }, transaction) => storage.setAside.retry(item, { transaction, audit }),
   'setAside.discard': ({ storage, item }, transaction) =>
@@ -204,6 +210,9 @@ describe('A call with a transaction, whose pool has no other connection', () => 
       insert into longshore.set_aside (role, key, error)
       values ('cleaner', 'retention', '{"name": "Error", "message": "odd", "stack": null}')`);
     const [item] = await storage.setAside.list({ limit: 1 });
+    const warning = { key: 'k', subject: 'k', text: 'Odd.', advice: '', link: '' };
+    await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: true }]);
+    const [incident] = await storage.incidents.list({ limit: 1 });
     prepared = {
       storage,
       client,
@@ -215,6 +224,7 @@ describe('A call with a transaction, whose pool has no other connection', () => 
       server: server.id,
       bulk: bulk.id,
       item: item?.id ?? '',
+      incident: incident?.id ?? '',
     };
   });
 
@@ -300,7 +310,8 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   savedSearches: 'list',
   audit: 'record list count',
   setAside: 'put putInOwnTransaction excludedKeys removeProcessed list count listen',
-  alerts: 'reserveCheck observe list take delivered failed listFailures',
+  incidents: 'reserveCheck observe list',
+  alerts: 'register update take delivered failed listFailures',
 };
 
 function methodsOf(part: unknown): string[] {

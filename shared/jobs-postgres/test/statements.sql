@@ -47,10 +47,11 @@
 --   src/read/feed.sql.ts (8 statements)
 --   src/read/leases.ts (2 statements)
 --   src/read/sorted-jobs.sql.ts (1 statement)
---   src/records/alerts.ts (12 statements)
+--   src/records/alerts.ts (9 statements)
 --   src/records/audit.ts (5 statements)
 --   src/records/bulk-operations.sql.ts (13 statements)
 --   src/records/deployments.ts (6 statements)
+--   src/records/incidents.ts (10 statements)
 --   src/records/saved-searches.ts (5 statements)
 --   src/records/set-aside.ts (12 statements)
 --   src/recurring/recurring-jobs.sql.ts (21 statements)
@@ -4228,9 +4229,6 @@ limit 1) as found limit 1;
 -- longshore-delete-alert-message
 delete from longshore.alert_message where id = $1 and target = $2;
 
--- longshore-delete-alerts
-delete from longshore.alert where key = any($1::text[]);
-
 -- longshore-delete-old-alert-messages
 delete from longshore.alert_message where created_at < now() - $1::float8 * interval '1 millisecond';
 
@@ -4241,21 +4239,21 @@ where id = $1 and target = $2;
 
 -- longshore-insert-alert-messages
 insert into longshore.alert_message (id, target, content, created_at, next_at)
-select id, target, content, $4, $4
-from unnest($1::uuid[], $2::jsonb[]) as message (id, content), unnest($3::text[]) as target;
+select id, target, content, $4::timestamptz, due_at
+from unnest($1::uuid[], $2::jsonb[], $3::timestamptz[]) as message (id, content, due_at), longshore.alert_target
+where registered_at > $4::timestamptz - $5::float8 * interval '1 millisecond';
 
 -- longshore-lock-alert-message
 select attempts, extract(epoch from clock_timestamp() - created_at)::float8 * 1000 as age
 from longshore.alert_message where id = $1 and target = $2 for update;
 
--- longshore-lock-alert-turn
-select clock_timestamp() as now from longshore.alert_turn for update;
+-- longshore-register-alert-targets
+insert into longshore.alert_target (target, registered_at)
+select target, clock_timestamp() from unnest($1::text[]) as target order by target
+on conflict (target) do update set registered_at = excluded.registered_at;
 
 -- longshore-select-alert-failures
 select * from longshore.alert_message where error is not null order by id desc limit $1;
-
--- longshore-select-alerts
-select key, text, advice, link, since, seen_at, announced from longshore.alert order by since, key;
 
 -- longshore-take-alert-messages
 with due as materialized (
@@ -4268,18 +4266,9 @@ update longshore.alert_message as message set next_at = now() + $3::float8 * int
 from due where message.id = due.id and message.target = due.target
 returning message.*;
 
--- longshore-take-alert-turn
-update longshore.alert_turn set taken_at = clock_timestamp()
-where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
-returning single;
-
--- longshore-upsert-alerts
-insert into longshore.alert (key, text, advice, link, since, seen_at, announced)
-select key, text, advice, link, since, $7, announced
-from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[])
-  as alert (key, text, advice, link, since, announced)
-on conflict (key) do update
-set text = excluded.text, advice = excluded.advice, link = excluded.link, seen_at = excluded.seen_at;
+-- longshore-withdraw-alert-messages
+delete from longshore.alert_message
+where content->>'type' = 'warning.ended' and (content->'incident'->>'id')::uuid = any($1::uuid[]);
 
 -- ==== src/records/audit.ts ====
 
@@ -4432,6 +4421,54 @@ insert into longshore.server_version (server_id, version) values ($1, $2);
 select id, version, at, note, source from longshore.deployment
 where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
 order by at desc, id desc limit 1000;
+
+-- ==== src/records/incidents.ts ====
+
+-- longshore-acknowledge-incident
+update longshore.incident
+set acknowledged_at = clock_timestamp(), acknowledged_by = $2::text, acknowledge_reason = $3::text
+where id = $1::uuid;
+
+-- longshore-delete-old-incidents
+delete from longshore.incident
+where ended_at < $1::timestamptz - $2::float8 * interval '1 millisecond'
+  or ended_at is not null and id <= (
+    select id from longshore.incident where ended_at is not null order by id desc offset $3 limit 1
+  );
+
+-- longshore-find-incident
+select * from longshore.incident where id = $1::uuid;
+
+-- longshore-lock-incident
+select * from longshore.incident where id = $1::uuid for update;
+
+-- longshore-lock-incident-turn
+select clock_timestamp() as now from longshore.incident_turn for update;
+
+-- longshore-mute-incident
+update longshore.incident
+set muted_until = $2::timestamptz, muted_by = $3::text, mute_reason = $4::text
+where id = $1::uuid;
+
+-- longshore-select-current-incidents
+select * from longshore.incident
+where ended_at is null or ended_at > $1::timestamptz - $2::float8 * interval '1 millisecond' or muted_until > $1
+order by id limit 20000;
+
+-- longshore-select-incidents
+select * from longshore.incident
+where ($1::boolean is null or (ended_at is null) = $1) and ($2::uuid is null or id < $2)
+order by id desc limit $3;
+
+-- longshore-take-incident-turn
+update longshore.incident_turn set taken_at = clock_timestamp()
+where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
+returning single;
+
+-- longshore-upsert-incidents
+insert into longshore.incident (id, key, subject, text, advice, link, is_measured, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason)
+select id, key, subject, text, advice, link, is_measured, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason from json_to_recordset($1::json) as incident (id uuid, key text, subject text, text text, advice text, link text, is_measured boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text)
+on conflict (id) do update set subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
 
 -- ==== src/records/saved-searches.ts ====
 

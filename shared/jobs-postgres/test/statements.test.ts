@@ -54,8 +54,8 @@ describe('The static statements', () => {
   const boundedOtherwise: Readonly<Record<string, string>> = {
     'one job, which the parameters name': `find-bare-jobs find-documents find-job find-new-queue find-small-jobs find-undocumented-jobs release-awaiting`,
     'one row, which the statement writes or a table has': `end-transaction find-chores insert-aside insert-bulk
-      insert-deployment insert-recurring-job lock-alert-turn lock-bucket measure-backlog retire-queue select-last-place
-      take-alert-turn upsert-recurring-job upsert-saved-search settled-up-to`,
+      insert-deployment insert-recurring-job lock-bucket lock-incident-turn measure-backlog retire-queue select-last-place
+      take-incident-turn upsert-recurring-job upsert-saved-search settled-up-to`,
     'an inner limit among the parameters': `next-due record-keys-with-room rescue-jobs select-blocking-keys
       select-earlier-failed select-earlier-failed-of select-heads select-heads-from select-latest-failed
       select-latest-failed-of select-name-timings select-reports select-reports-of-job select-stalled-leases
@@ -73,7 +73,6 @@ describe('The static statements', () => {
       select-throughput-by-queue`,
     'the days of the retention': 'select-expired select-indexed-days select-missing-days',
     'the buckets of a period that the product chooses': 'select-measured select-throughput',
-    'the kinds of alerts, for each queue at most': 'select-alerts',
     'the notifications that the parameters contain': 'notify',
     'the saved searches, whose number the statement that saves one limits': 'select-saved-searches',
     'the paused types, each paused by an operator; every claim needs all of them': 'select-paused-types',

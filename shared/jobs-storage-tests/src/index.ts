@@ -1,5 +1,6 @@
 import { describe } from 'mocha';
 import { alerting } from './alerting.js';
+import { incidents } from './incidents.js';
 import { auditingActions } from './audited-actions.js';
 import { auditing } from './auditing.js';
 import { batching } from './batching.js';
@@ -129,6 +130,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('saving searches', () => savingSearches(fixture));
     describe('auditing', () => auditing(fixture));
     describe('actions and their audit entries', () => auditingActions(fixture));
+    describe('incidents', () => incidents(fixture));
     describe('alerting', () => alerting(fixture));
     describe('beside a model', () => modelling(fixture));
     describe('at rest', () => resting(new Fixture(open)));

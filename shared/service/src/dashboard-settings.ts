@@ -46,10 +46,9 @@ export interface AlertSettings {
   }[];
 }
 
-/** Converts the configuration to options for alert webhooks; `null` if no webhook is configured. */
-export function alertSettings(config: DashboardConfig): AlertSettings | null {
+/** Converts the configuration to options for alert webhooks, of which there can be none. */
+export function alertSettings(config: DashboardConfig): AlertSettings {
   const urls = listOf(config.DASHBOARD_ALERT_URLS, 'DASHBOARD_ALERT_URLS');
-  if (urls.length === 0) return null;
   return {
     instance: config.DASHBOARD_INSTANCE,
     baseUrl: config.DASHBOARD_BASE_URL || null,

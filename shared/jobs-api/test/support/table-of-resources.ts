@@ -101,6 +101,7 @@ export const rows = (places: PathValues): readonly Row[] => [
   ...['pause', 'resume'].map((name) => operation(() => `/job-types/add/${name}`)),
   collection(() => '/deployments', { GET: undefined, POST: { version: '2.4.1' } }),
   collection(() => '/set-aside-items'),
+  collection(() => '/incidents'),
   collection(() => '/bulk-operations'),
   collection(() => '/audit-entries'),
   collection(() => '/servers'),

@@ -4,6 +4,7 @@ import {
   bulkOperations,
   type EditedValues,
   editOfOne,
+  incidentOperations,
   jobOperations,
   type JobSelection as SelectedJobs,
   jobSetOperations,
@@ -108,6 +109,9 @@ export const actions: readonly Action[] = [
   action(serverOperations.stop, { next: (id) => `servers/${id}` }),
   action(setAsideOperations.retry, { next: () => 'set-aside' }),
   action(setAsideOperations.discard, { next: () => 'set-aside' }),
+  action(incidentOperations.acknowledge, { next: (id) => page('incidents', id) }),
+  action(incidentOperations.mute, { fields: muteEnd, next: (id) => page('incidents', id) }),
+  action(incidentOperations.unmute, { next: (id) => page('incidents', id) }),
   action(savedSearchOperations.save, {
     path: '/searches/save',
     target: ({ form }) => searchName(form),
@@ -138,6 +142,13 @@ function onMany<Fields extends TObject>(
 
 function page(section: string, name: string): string {
   return `${section}/${encodeURIComponent(name)}`;
+}
+
+/** Returns until when a warning is muted. Unlike a pause, it has an end. */
+function muteEnd({ form, nowMs }: ActionRequest): { until: string } {
+  const until = pauseEndField(form, nowMs);
+  if (until === null) throw invalidField('The end of the muting', 'chosen or entered');
+  return { until: until.toISOString() };
 }
 
 /** Returns the new values of a job; without those whose fields are empty. Tags are kept, or added. */

@@ -2,17 +2,13 @@ import {
   type AlertMessage,
   type Alerts,
   checkOptions,
-  type ObservedWarning,
   type OptionNames,
+  targetsKeptMs,
 } from '@longshore/jobs/storage';
 import { Cache } from '../cache/cache.js';
-import { withDeadline } from '../cache/deadline.js';
-import { readSituation } from '../diagnosis/situation.js';
-import type { Warning } from '../diagnosis/warning.js';
-import { findWarnings } from '../diagnosis/warnings.js';
-import { plainText } from '../format/sentence.js';
+import { checkWarnings, recordWarnings } from '../diagnosis/health.js';
 import { cachedReader } from '../reading/cached-reader.js';
-import type { DashboardReader } from '../reading/dashboard-reader.js';
+import type { DashboardStorage } from '../reading/dashboard-reader.js';
 import type { PageContext } from '../shell/page.js';
 import { type Origin, TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
 
@@ -28,7 +24,7 @@ const BATCH = 10;
 const LEASE_FACTOR = 2;
 
 export interface AlertOptions extends Partial<Origin> {
-  readonly storage: DashboardReader & { readonly alerts: Alerts };
+  readonly storage: DashboardStorage & { readonly alerts: Alerts };
   readonly webhooks: readonly WebhookOptions[];
   /**
    * Called with each error. If a delivery failed, `target` identifies the webhook by host and a short hash of the URL.
@@ -55,8 +51,9 @@ const alertOptions: OptionNames<AlertOptions> = {
 };
 
 /**
- * Sends a message to each webhook when a warning begins or ends. Several processes can run an `AlertSender` for the
- * same storage: they share the checks and the messages. A message can be sent more than once.
+ * Checks the warnings, records their incidents, and sends a message to each webhook when one begins or ends. Several
+ * processes can run an `AlertSender` for the same storage: they share the checks and the messages. A message can be sent
+ * more than once. Without webhooks, incidents are recorded all the same.
  */
 export class AlertSender {
   readonly #options: AlertOptions;
@@ -65,6 +62,7 @@ export class AlertSender {
   readonly #timeoutMs: number;
   readonly #context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>;
   readonly #closing = new AbortController();
+  #registeredAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
 
@@ -91,6 +89,12 @@ export class AlertSender {
     this.#plan(0);
   }
 
+  /** Without webhooks, there is only the check to wait for. */
+  get #pollMs(): number {
+    const { pollMs = POLL_MS, everyMs = EVERY_MS } = this.#options;
+    return this.#webhooks.size === 0 ? everyMs / 2 : pollMs;
+  }
+
   /**
    * Stops checking and sending. The message of an interrupted delivery is sent again, by any process, once its lease
    * has expired.
@@ -104,13 +108,13 @@ export class AlertSender {
   #plan(ms: number): void {
     this.#timer = setTimeout(() => {
       this.#round = this.#runOnce().finally(() => {
-        if (!this.#closing.signal.aborted) this.#plan(this.#options.pollMs ?? POLL_MS);
+        if (!this.#closing.signal.aborted) this.#plan(this.#pollMs);
       });
     }, ms);
   }
 
   async #runOnce(): Promise<void> {
-    for (const work of [() => this.#check(), () => this.#send()]) {
+    for (const work of [() => this.#register(), () => this.#check(), () => this.#send()]) {
       try {
         await work();
       } catch (error) {
@@ -119,18 +123,24 @@ export class AlertSender {
     }
   }
 
+  /** Registers the webhooks, well before their registration expires. */
+  async #register(): Promise<void> {
+    const { storage } = this.#options;
+    const nowMs = performance.now();
+    if (nowMs - this.#registeredAtMs < targetsKeptMs / 4) return;
+    await storage.alerts.register([...this.#webhooks.keys()]);
+    this.#registeredAtMs = nowMs;
+  }
+
   async #check(): Promise<void> {
     const { storage, everyMs = EVERY_MS } = this.#options;
-    if (!(await storage.alerts.reserveCheck(everyMs))) return;
-    const now = (): number => storage.clock.now();
-    const reading = readSituation(this.#context);
-    const warnings = findWarnings(await withDeadline(reading, READ_TIMEOUT_MS));
-    await storage.alerts.observe(observedWarnings(warnings, now()), [...this.#webhooks.keys()]);
+    await recordWarnings(storage.incidents, everyMs, () => checkWarnings(this.#context, READ_TIMEOUT_MS));
   }
 
   async #send(): Promise<void> {
     const { alerts } = this.#options.storage;
     const targets = [...this.#webhooks.keys()];
+    if (targets.length === 0) return;
     const messages = await alerts.take(targets, BATCH, LEASE_FACTOR * this.#timeoutMs);
     await Promise.all(messages.map((message) => this.#deliver(message)));
   }
@@ -152,25 +162,4 @@ export class AlertSender {
   #report(error: unknown, target: string | null): void {
     this.#options.onError?.(error instanceof Error ? error : new Error(String(error)), target);
   }
-}
-
-/**
- * Converts warnings to the form that alerts track. Warnings with `isMeasured` share one key per subject, because their
- * cause can change at any moment, and a new cause must not begin a new alert. Of the warnings with the same key,
- * returns only the most urgent.
- *
- * @param warnings most urgent first
- */
-export function observedWarnings(warnings: readonly Warning[], nowMs: number): ObservedWarning[] {
-  const byKey = new Map<string, ObservedWarning>();
-  for (const warning of warnings) {
-    const key = keyOf(warning);
-    const { text, advice, link } = warning;
-    if (!byKey.has(key)) byKey.set(key, { key, text: plainText(text, nowMs), advice, link });
-  }
-  return [...byKey.values()];
-}
-
-function keyOf({ cause, subject, isMeasured = false }: Warning): string {
-  return isMeasured && subject !== undefined ? subject : cause;
 }

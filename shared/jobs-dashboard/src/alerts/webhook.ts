@@ -152,9 +152,9 @@ function dataOf(content: AlertContent, origin: Origin): object {
     const { count, since } = content;
     return { instance, count, since, url: urlOf('', origin) };
   }
-  const { warning, since, endedAt } = content;
-  const { key, text, advice, link } = warning;
-  return { instance, key, text, advice, since, endedAt, url: urlOf(link, origin) };
+  const { incident, since, endedAt, ending } = content;
+  const { id, key, text, advice, link } = incident;
+  return { instance, id, key, text, advice, since, endedAt, ending, url: urlOf(link, origin) };
 }
 
 /**
@@ -165,7 +165,7 @@ function textOf(content: AlertContent, origin: Origin): string {
   const before = origin.instance === '' ? '' : `${origin.instance}: `;
   if (content.type === 'warnings.began')
     return joined(`${before}${counted(content.count, 'other warning')} began.`, urlOf('', origin));
-  const { text, advice, link } = content.warning;
+  const { text, advice, link } = content.incident;
   const url = urlOf(link, origin);
   return content.type === 'warning.ended'
     ? joined(`${before}Ended: ${text}`, url)

@@ -1,13 +1,14 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { formatDuration } from '../format/time.js';
-import type { Sentence } from '../format/sentence.js';
 import type { StateCounts } from '@longshore/jobs/storage';
 import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
 import { counted, formatNumber } from '../format/count.js';
-import type { ReadingContext } from '../reading/dashboard-reader.js';
+import type { IncidentRecorder, ReadingContext } from '../reading/dashboard-reader.js';
 import { isUntouched, readSituation, type Situation } from './situation.js';
-import type { Warning } from './warning.js';
+import { type CurrentWarning, currentWarnings, observedWarnings, type Warning } from './warning.js';
 import { findWarnings } from './warnings.js';
+
+/** The query for the incidents that last. */
+export const activeIncidents = { isActive: true, limit: 1_000 } as const;
 
 /** A one-line summary of the current warnings, shown on every page. */
 export interface Health {
@@ -21,18 +22,45 @@ const EVERY_MS = 10_000;
 const KEPT_MS = 60_000;
 
 const lost: Health = { tone: 'attention', text: 'The storage does not respond' };
+const late: Health = { tone: 'attention', text: 'The check of the warnings took too long' };
 
 /**
- * Checks the overall state for all viewers of this process. Pages show the latest result and never wait for a check.
+ * Records the warnings that were found, unless a process has done so within the last `everyMs` milliseconds. All processes
+ * take turns.
+ */
+export async function recordWarnings(
+  recorder: IncidentRecorder,
+  everyMs: number,
+  find: () => Promise<{ readonly found: readonly Warning[]; readonly nowMs: number }>,
+): Promise<void> {
+  if (!(await recorder.reserveCheck(everyMs))) return;
+  const { found, nowMs } = await find();
+  await recorder.observe(observedWarnings(found, nowMs));
+}
+
+/** Reads what is wrong now, within a time limit in milliseconds. */
+export async function checkWarnings(
+  context: Pick<ReadingContext, 'reader' | 'cache' | 'now' | 'machineNow'>,
+  timeoutMs: number,
+): Promise<{ readonly found: Warning[]; readonly nowMs: number }> {
+  const situation = await withDeadline(readSituation(context), timeoutMs);
+  return { found: findWarnings(situation), nowMs: situation.nowMs };
+}
+
+/**
+ * Checks the overall state for all viewers of this process, and records the warnings. Pages show the latest result and never
+ * wait for a check.
  */
 export class HealthWatch {
-  readonly #context: ReadingContext & { readonly warnings: WarningWatch };
+  readonly #context: ReadingContext;
+  readonly #recorder: IncidentRecorder;
   #health: Health | null = null;
   #knownAtMs = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: ReadingContext & { readonly warnings: WarningWatch }) {
+  constructor(context: ReadingContext, recorder: IncidentRecorder) {
     this.#context = context;
+    this.#recorder = recorder;
   }
 
   /**
@@ -49,19 +77,24 @@ export class HealthWatch {
   }
 
   async #refresh(): Promise<void> {
+    const { reader, readTimeoutMs } = this.#context;
     try {
-      const situation = await withDeadline(readSituation(this.#context), this.#context.readTimeoutMs);
-      const warnings = this.#context.warnings.judge(findWarnings(situation), situation.nowMs);
+      const check = await checkWarnings(this.#context, readTimeoutMs);
+      const active = await withDeadline(reader.incidents.list(activeIncidents), readTimeoutMs);
+      const warnings = currentWarnings(check.found, active, check.nowMs);
       this.#health =
         warnings.length === 0
           ? { tone: 'calm', text: 'All is well' }
           : { tone: 'attention', text: warningCount(warnings) };
+      this.#knownAtMs = this.#context.now();
+      // A dashboard that cannot write still shows warnings; only their history has a gap.
+      await recordWarnings(this.#recorder, EVERY_MS, async () => check).catch(() => undefined);
     } catch (error) {
       // After any other error, no state is shown. The page reads the same data and reports the error.
       this.#health =
-        error instanceof StorageUnavailableError || error instanceof ReadTooSlowError ? lost : null;
+        error instanceof ReadTooSlowError ? late : error instanceof StorageUnavailableError ? lost : null;
+      this.#knownAtMs = this.#context.now();
     }
-    this.#knownAtMs = this.#context.now();
   }
 }
 
@@ -87,23 +120,19 @@ export function overallState(
   return { tone: 'calm', headline, warnings };
 }
 
-/** Returns a headline such as `2 issues need attention, 1 has eased`. */
+/** Returns a headline such as `2 warnings, 1 of them recovering`. */
 function headlineOf(warnings: readonly CurrentWarning[]): string {
-  const eased = warnings.filter(({ easedAt }) => easedAt !== null).length;
-  const current = warnings.length - eased;
-  const parts = [
-    current === 0 ? '' : `${counted(current, 'issue needs', 'issues need')} attention`,
-    eased === 0
-      ? ''
-      : `${current === 0 ? counted(eased, 'issue') : formatNumber(eased)} ${eased === 1 ? 'has' : 'have'} eased`,
-  ];
-  return parts.filter(Boolean).join(', ');
+  const loud = warnings.filter(({ isMuted }) => !isMuted);
+  if (loud.length === 0) return counted(warnings.length, 'muted warning');
+  const recovering = loud.filter(({ recoveringSince }) => recoveringSince !== null).length;
+  if (recovering === loud.length) return counted(recovering, 'recovering warning');
+  return `${counted(loud.length, 'warning')}${recovering === 0 ? '' : `, ${formatNumber(recovering)} of them recovering`}`;
 }
 
-/** Returns a count such as `2 warnings`, not including eased ones, or `2 eased warnings` if all have eased. */
+/** Returns a count such as `2 warnings`: those that neither recover nor are muted or, if there are none, all. */
 export function warningCount(warnings: readonly CurrentWarning[]): string {
-  const current = warnings.filter(({ easedAt }) => easedAt === null);
-  return current.length > 0 ? counted(current.length, 'warning') : counted(warnings.length, 'eased warning');
+  const current = warnings.filter(({ recoveringSince, isMuted }) => recoveringSince === null && !isMuted);
+  return current.length > 0 ? counted(current.length, 'warning') : headlineOf(warnings);
 }
 
 function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>): string {
@@ -112,66 +141,4 @@ function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>
   // `recent` covers the last ten minutes, so a short gap between two jobs does not count as idle.
   if (recent.done + recent.failed > 0) return 'All is well';
   return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
-}
-
-/** How long a measured condition must be absent before its warning ends, in milliseconds. */
-const ENDS_AFTER_MS = 2 * 60_000;
-
-export interface CurrentWarning extends Warning {
-  /** When the condition was last present; `null` if it still is. */
-  readonly easedAt: Date | null;
-}
-
-interface Seen {
-  readonly warning: Warning;
-  readonly atMs: number;
-}
-
-/**
- * Keeps warnings from flapping: a warning about a measured condition ends only when the condition has been absent for
- * two minutes. Warnings about stored facts, such as a pause, end at once.
- */
-export class WarningWatch {
-  /** Warnings about measured conditions, by cause, until they end. */
-  readonly #seen = new Map<string, Seen>();
-
-  /**
-   * Returns the current warnings: first the ones found now, then the ones that have eased. An eased warning is omitted
-   * if a warning found now has the same subject or link.
-   *
-   * @param observed the warnings found now, at most one per cause
-   */
-  judge(observed: readonly Warning[], nowMs: number): CurrentWarning[] {
-    for (const warning of observed) {
-      if (warning.isMeasured === true) this.#seen.set(warning.cause, { warning, atMs: nowMs });
-    }
-    for (const [cause, { atMs }] of this.#seen) {
-      if (nowMs - atMs >= ENDS_AFTER_MS) this.#seen.delete(cause);
-    }
-    const causes = new Set(observed.map(({ cause }) => cause));
-    const subjects = new Set(observed.flatMap(subjectsOf));
-    const eased = [...this.#seen].filter(
-      ([cause, { warning }]) =>
-        !causes.has(cause) && !subjectsOf(warning).some((subject) => subjects.has(subject)),
-    );
-    return [
-      ...observed.map((warning) => ({ ...warning, easedAt: null })),
-      ...eased.map(([, { warning, atMs }]) => ({
-        ...warning,
-        text: stoppedAt(warning.text, atMs),
-        easedAt: new Date(atMs),
-      })),
-    ];
-  }
-}
-
-/** Returns the sentence with its elapsed times frozen at `atMs`. */
-function stoppedAt(text: Sentence, atMs: number): Sentence {
-  return text.map((part) =>
-    typeof part !== 'string' && 'since' in part ? formatDuration(atMs - part.since.getTime()) : part,
-  );
-}
-
-function subjectsOf({ subject, link }: Warning): string[] {
-  return subject === undefined ? [link] : [subject, link];
 }

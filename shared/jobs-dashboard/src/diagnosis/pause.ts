@@ -76,6 +76,8 @@ export function pausedTypeWarnings(paused: readonly PausedJobs[]): Warning[] {
     text: sentence`Job type “${name}” was ${pauseText(pause) ?? ''}.`,
     advice: `${waitingText(jobs)} ${pauseEnd(pause, 'Resume it to let them run.')}`,
     link: `types/${encodeURIComponent(name)}`,
+    ...(pause.pausedAt !== null && { since: pause.pausedAt }),
+    button: { path: `types/${encodeURIComponent(name)}/resume`, word: 'Resume the job type' },
   }));
 }
 

@@ -194,6 +194,7 @@ function warningOf(cause: string, waits: readonly LongWait[]): Warning {
   return {
     cause,
     subject,
+    since,
     isMeasured: true,
     text: sentence`${namesOf(queue, laterWaits)} ${blocker?.tone === 'attention' ? stalled : lags}: ${isOne ? 'its' : 'their'} oldest job has been ready for ${{ since }}${reason}.`,
     advice: `${readyText(ready)}. ${blocker?.remedy ?? 'Add servers, or check what keeps them busy.'}`,
@@ -218,6 +219,8 @@ export function pausedQueues(queues: readonly Queue[], blocking: BlockingKeys): 
     return [
       {
         cause: `queue ${name} is paused`,
+        ...(queue.pausedAt !== null && { since: queue.pausedAt }),
+        button: { path: `queues/${encodeURIComponent(name)}/resume`, word: 'Resume the queue' },
         text: sentence`Queue “${name}” was ${paused}.`,
         advice: `${readyText(ready)} there. ${pauseEnd(queue, 'Resume it to let them run.')}`,
         link: `queues/${encodeURIComponent(name)}`,
@@ -227,15 +230,16 @@ export function pausedQueues(queues: readonly Queue[], blocking: BlockingKeys): 
 }
 
 /**
- * Returns warnings about unpaused queues that have jobs but no server. Returns none if no server is running at all,
+ * Returns warnings about queues that have jobs but no server, paused or not. Returns none if no server is running at all,
  * because that has its own warning.
  */
 export function unservedQueues(queues: readonly Queue[], servers: readonly Server[]): Warning[] {
   if (servers.length === 0) return [];
   return queues
-    .filter((queue) => queue.servers === 0 && queue.pausedAt === null && unfinished(queue) > 0)
+    .filter((queue) => queue.servers === 0 && unfinished(queue) > 0)
     .map((queue) => ({
       cause: `no server consumes queue ${queue.name}`,
+      isMeasured: true,
       text: sentence`No server consumes queue “${queue.name}”.`,
       advice: `${counted(unfinished(queue), 'job waits', 'jobs wait')} there. Start a server that consumes this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,

@@ -62,6 +62,7 @@ export function lateRecurring(late: readonly RecurringJob[]): Warning[] {
   return [
     {
       cause: 'recurring jobs are late',
+      since: first.nextDueAt,
       isMeasured: true,
       text,
       advice: 'Check that servers can write to the storage; their logs have the cause.',
@@ -216,6 +217,8 @@ export function missedWarnings(missed: readonly MissedRuns[]): Warning[] {
     text: sentence`Recurring job “${recurringJobId}” missed the run that was due ${{ at: from }}: no server was running.`,
     advice: 'Run it now if the work is still needed. This warning ends when its next run is due.',
     link: `recurring/${encodeURIComponent(recurringJobId)}`,
+    since: from,
+    button: { path: `recurring/${encodeURIComponent(recurringJobId)}/trigger`, word: 'Run now' },
   }));
 }
 

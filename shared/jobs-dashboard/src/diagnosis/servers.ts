@@ -40,6 +40,7 @@ export function silentServers(servers: readonly Server[], nowMs: number): Warnin
     .map((server) => ({
       cause: `server ${server.id} is silent`,
       subject: `server ${server.id}`,
+      since: server.heartbeatAt,
       isMeasured: true,
       text: sentence`Server ${server.host}, process ${server.pid}, is silent: last heartbeat ${{ at: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
@@ -72,6 +73,7 @@ export function stalledLeases(leases: readonly Lease[]): Warning[] {
   return [
     {
       cause: 'leases are stalled',
+      since: first.expiresAt,
       isMeasured: true,
       text: sentence`${many} stalled: ${where} alive ${servers.length === 1 ? 'has' : 'have'} stopped renewing ${length === 1 ? 'its lease, which' : 'their leases, the first of which'} expired ${{ at: first.expiresAt }}.`,
       advice:
@@ -99,6 +101,7 @@ export function lostServers(
       advice: `${ran(processing)} Check its logs and those of its machine.`,
       link: 'servers',
       subject: `server ${id}`,
+      since: lostAt,
     }));
 }
 

@@ -1,4 +1,5 @@
-import type { Sentence } from '../format/sentence.js';
+import { type Incident, isAboutSame, type ObservedWarning } from '@longshore/jobs/storage';
+import { plainText, type Sentence } from '../format/sentence.js';
 
 /** A problem that is shown on the overview, together with advice on what to do about it. */
 export interface Warning {
@@ -10,13 +11,106 @@ export interface Warning {
   /** The path, inside the dashboard, of a page with more details. */
   readonly link: string;
   /**
-   * Identifies what is affected, such as `server {id}`. Warnings with different causes can have the same subject.
-   * Needed only if `link` does not identify what is affected.
+   * Identifies what is affected, such as `server {id}`. A new warning with the same subject replaces an earlier one. Defaults to
+   * `cause`.
    */
   readonly subject?: string;
+  /** When the condition began; by default, when it was first observed. */
+  readonly since?: Date;
+  /** The one safe remedy that an operator can choose at once. */
+  readonly button?: WarningButton;
   /**
    * Whether the condition is measured, like a waiting time, rather than stored, like a pause. Measurements fluctuate,
    * so the warning ends only when the condition has been absent for two minutes. Defaults to `false`.
    */
   readonly isMeasured?: boolean;
+}
+
+/** A form of an action, as the views `action-button` and, with an `effect`, `confirmed-action` show it. */
+export interface WarningButton {
+  /** The path of the action inside the dashboard. */
+  readonly path: string;
+  readonly word: string;
+  /** What the action does, if it needs a confirmation, and the words of the button that confirms it. */
+  readonly effect?: string;
+  readonly confirm?: string;
+  /** Whether the form asks when the pause ends, and whether the installation can require a reason. */
+  readonly ends?: boolean;
+  readonly reasoned?: boolean;
+}
+
+/** A warning together with its incident. */
+export interface CurrentWarning extends Warning {
+  /** `null` if the warning has not been recorded yet, which takes at most ten seconds. */
+  readonly incident: Incident | null;
+  /** When a measured condition was last present; `null` if it still is. After two minutes, the warning ends. */
+  readonly recoveringSince: Date | null;
+  /** Whether somebody has muted it. Muted warnings follow all others. */
+  readonly isMuted: boolean;
+}
+
+/**
+ * Returns what to record of the current warnings.
+ *
+ * @param warnings most urgent first
+ * @param nowMs the storage's time, which relative times in the texts refer to
+ */
+export function observedWarnings(warnings: readonly Warning[], nowMs: number): ObservedWarning[] {
+  return warnings.map((warning) => ({
+    key: keyOf(warning),
+    subject: subjectOf(warning),
+    text: plainText(warning.text, nowMs),
+    advice: warning.advice,
+    link: warning.link,
+    beganAt: warning.since ?? null,
+    isMeasured: warning.isMeasured === true,
+  }));
+}
+
+/**
+ * Returns the current warnings: first the ones found now, then those that recover, and the muted ones last.
+ *
+ * @param found the warnings found now, most urgent first
+ * @param active the incidents that have not ended
+ */
+export function currentWarnings(
+  found: readonly Warning[],
+  active: readonly Incident[],
+  nowMs: number,
+): CurrentWarning[] {
+  const byKey = new Map(active.map((incident) => [incident.key, incident]));
+  const keys = new Set(found.map(keyOf));
+  const observed = observedWarnings(found, nowMs);
+  const isMuted = (incident: Incident | undefined): boolean => (incident?.mutedUntil?.getTime() ?? 0) > nowMs;
+  const present = found.map((warning): CurrentWarning => {
+    const incident = byKey.get(keyOf(warning));
+    return { ...warning, incident: incident ?? null, recoveringSince: null, isMuted: isMuted(incident) };
+  });
+  const recovering = active
+    .filter((incident) => incident.isMeasured && !keys.has(incident.key))
+    .filter((incident) => !observed.some((warning) => isAboutSame(warning, incident)))
+    .map((incident): CurrentWarning => {
+      const { key, text, advice, link, subject, seenAt } = incident;
+      const recorded = { cause: key, text: [text], advice, link: pathIn(link), subject, isMeasured: true };
+      return { ...recorded, incident, recoveringSince: seenAt, isMuted: isMuted(incident) };
+    });
+  const all = [...present, ...recovering];
+  return [...all.filter((warning) => !warning.isMuted), ...all.filter((warning) => warning.isMuted)];
+}
+
+/** Returns a stored link if it is a path inside the dashboard; otherwise, that of the overview. */
+export function pathIn(link: string): string {
+  return /^[a-z-]+(?:[/?]|$)/.test(link) ? link : '';
+}
+
+/**
+ * Returns what identifies a warning while it lasts. Warnings of what is measured share one key per subject, because their
+ * cause can change at any moment, and a new cause must not begin a new incident.
+ */
+function keyOf({ cause, subject, isMeasured = false }: Warning): string {
+  return isMeasured && subject !== undefined ? subject : cause;
+}
+
+function subjectOf({ cause, subject }: Warning): string {
+  return subject ?? cause;
 }

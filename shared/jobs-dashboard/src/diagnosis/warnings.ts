@@ -129,6 +129,10 @@ function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
         text: sentence`${failedWork[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
         advice: `Other work is not affected.${more} ${retryOf(first)}. Correct the data and retry the item, or discard it.`,
         link: 'set-aside',
+        since: items.at(-1)?.createdAt ?? first.createdAt,
+        ...(older.length === 0 && {
+          button: { path: `set-aside/${first.id}/retry`, word: 'Retry the item' },
+        }),
       },
     ];
   });

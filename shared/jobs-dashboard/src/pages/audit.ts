@@ -79,6 +79,7 @@ const hasPage: Readonly<Record<Kind, boolean>> = {
   servers: true,
   bulk: true,
   'set-aside': true,
+  incidents: false, // the entries name warnings, each of which can have several incidents
   searches: false,
   deployments: false,
   keys: false,

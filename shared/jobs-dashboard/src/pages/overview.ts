@@ -1,7 +1,9 @@
 import { compareTexts } from '@longshore/edge';
 import type { Queue, Server } from '@longshore/jobs/storage';
-import { overallState } from '../diagnosis/health.js';
+import { changesBefore, readChanges } from '../diagnosis/changes.js';
+import { activeIncidents, overallState } from '../diagnosis/health.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
+import { type CurrentWarning, currentWarnings } from '../diagnosis/warning.js';
 import { findWarnings } from '../diagnosis/warnings.js';
 import { listLongest } from '../reading/job-search.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../shell/page.js';
@@ -51,9 +53,13 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
 }
 
 async function loadFlow(context: PageContext): Promise<object> {
-  const [counts, situation] = await Promise.all([context.reader.jobs.stateCounts(), readSituation(context)]);
+  const [counts, situation, active] = await Promise.all([
+    context.reader.jobs.stateCounts(),
+    readSituation(context),
+    context.reader.incidents.list(activeIncidents),
+  ]);
   const slots = situation.servers.reduce((sum, server) => sum + slotsInService(server), 0);
-  const current = context.warnings.judge(findWarnings(situation), situation.nowMs);
+  const current = currentWarnings(findWarnings(situation), active, situation.nowMs);
   const { warnings, ...overall } = overallState(situation, current, counts);
   const shown = warnings.slice(0, MAX_WARNINGS);
   return {
@@ -62,9 +68,25 @@ async function loadFlow(context: PageContext): Promise<object> {
     slots,
     ...overall,
     untouched: isUntouched(situation),
-    warnings: shown,
+    warnings: await withChanges(shown, context),
     moreWarnings: warnings.length - shown.length,
   };
+}
+
+/** Adds to each warning what people or deployments changed just before it began; nothing to stored facts, such as a pause. */
+async function withChanges(warnings: readonly CurrentWarning[], context: PageContext): Promise<object[]> {
+  const begins = warnings.flatMap(({ incident }) => incident?.since.getTime() ?? []);
+  const changes = begins.length === 0 ? [] : await readChanges(new Date(Math.min(...begins)), context);
+  return warnings.map((warning) => {
+    const { incident, isMeasured = false } = warning;
+    const isExplained = incident === null || !isMeasured;
+    return {
+      ...warning,
+      // Without the time of the latest check, which would change the region each time.
+      incident: incident && { ...incident, seenAt: null },
+      changes: isExplained ? [] : changesBefore(incident.since, changes),
+    };
+  });
 }
 
 /**

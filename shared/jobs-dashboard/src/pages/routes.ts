@@ -11,6 +11,7 @@ import { batchesPage, batchPage } from './batches.js';
 import { bulkConfirmPage } from './bulk-confirm.js';
 import { bulkOperationPage, bulkPage } from './bulk-operations.js';
 import { errorsPage } from './errors.js';
+import { incidentPage, incidentsPage } from './incidents.js';
 import { jobLogPage } from './job-log.js';
 import { jobPage } from './job.js';
 import { jobsPage } from './jobs.js';
@@ -41,6 +42,8 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/errors': errorsPage,
   '/servers': serversPage,
   '/servers/:server': serverPage,
+  '/incidents': incidentsPage,
+  '/incidents/:incident': incidentPage,
   '/set-aside': setAsidePage,
   '/audit': auditPage,
   '/help': helpPage,

@@ -92,6 +92,7 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     timings: cached('timings'),
     jobTypes: cached('jobTypes'),
     deployments: cached('deployments'),
+    incidents: cached('incidents'),
     alerts: cached('alerts'),
     clock,
     /** Not cached, because the time changes constantly. */

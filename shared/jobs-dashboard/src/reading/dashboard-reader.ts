@@ -7,6 +7,7 @@ import type {
   Batches,
   BulkOperations,
   Deployments,
+  Incidents,
   JobReader,
   JobReports,
   JobTypes,
@@ -41,8 +42,15 @@ export interface DashboardReader extends Pick<
   readonly timings: Pick<Timings, 'read' | 'listNames'>;
   readonly jobTypes: Pick<JobTypes, 'listPaused'>;
   readonly deployments: Pick<Deployments, 'list'>;
+  readonly incidents: Pick<Incidents, 'list' | 'find'>;
   readonly alerts: Pick<Alerts, 'listFailures'>;
 }
+
+/** What records incidents. */
+export type IncidentRecorder = Pick<Incidents, 'reserveCheck' | 'observe'>;
+
+/** What a dashboard needs of a storage: reading it, and recording what its warnings say. */
+export type DashboardStorage = DashboardReader & { readonly incidents: IncidentRecorder };
 
 /** What all readers of data share, independent of the request. */
 export interface ReadingContext {

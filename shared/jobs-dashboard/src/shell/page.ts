@@ -1,5 +1,4 @@
 import type { Viewer } from '../auth/authenticator.js';
-import type { WarningWatch } from '../diagnosis/health.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 
 /** A part of a page that is loaded and refreshed separately. */
@@ -38,6 +37,7 @@ export const sections = [
   { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
   { name: 'errors', path: 'errors', icon: 'cross', word: 'Errors' },
   { name: 'servers', path: 'servers', icon: 'server', word: 'Servers' },
+  { name: 'incidents', path: 'incidents', icon: 'alert', word: 'Incidents' },
   { name: 'audit', path: 'audit', icon: 'book', word: 'Audit' },
   { name: 'help', path: 'help', icon: 'question', word: 'Help' },
 ] as const;
@@ -72,9 +72,7 @@ export interface PageRequest {
 }
 
 /** The data and services that all pages share, independent of the request. */
-export interface PageContext extends ReadingContext {
-  readonly warnings: WarningWatch;
-}
+export type PageContext = ReadingContext;
 
 /** Creates a page for a request. Rejects with a Problem if there is no such page. */
 export type PageHandler = (request: PageRequest, context: PageContext) => Promise<Page | Redirect>;

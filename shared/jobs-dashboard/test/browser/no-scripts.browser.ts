@@ -21,6 +21,7 @@ async function offerOf(action: string, { story }: Site, operationId: string): Pr
   if (action === '/jobs/:target/signal') return { at: `jobs/${(await seedSteps(story.storage)).waitingId}` };
   if (action === '/jobs/:target/rerun-from')
     return { at: `jobs/${(await seedSteps(story.storage)).failedId}` };
+  if (action.startsWith('/incidents/')) return { at: `incidents/${await incidentOf(story.storage, action)}` };
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule', 'rename', 'edit'].includes(verb)
     ? story.scheduledId
@@ -63,6 +64,27 @@ async function skippedJob(storage: Site['story']['storage']): Promise<string> {
   await storage.enqueuer.enqueue([order]);
   await storage.control.cancel(parent);
   return order.id;
+}
+
+/** Begins an incident, and mutes it if the action unmutes it. Returns its id. */
+async function incidentOf({ incidents, clock }: Site['story']['storage'], action: string): Promise<string> {
+  const subject = 'queue mail is paused';
+  const text = 'Queue “mail” was paused.';
+  await incidents.observe([
+    {
+      key: subject,
+      subject,
+      text,
+      advice: 'Resume it.',
+      link: 'queues/mail',
+      beganAt: null,
+      isMeasured: false,
+    },
+  ]);
+  const [incident] = await incidents.list({ isActive: true, limit: 1 });
+  const id = incident?.id ?? '';
+  if (action.endsWith('/unmute')) await incidents.mute(id, { until: new Date(clock.now() + 60_000) });
+  return id;
 }
 
 describe('without scripts', () => {

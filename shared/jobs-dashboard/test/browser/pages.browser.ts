@@ -4,6 +4,7 @@ import { pages } from '../../src/pages/routes.js';
 import { openSite, pagePaths, type Site } from '../dashboard-site.js';
 import { seedSteps } from '../story-steps.js';
 import { axeViolations, colourViolations } from './axe.js';
+import { eventually } from '@longshore/test-support';
 import { launchChromium } from '@longshore/test-support/chromium';
 
 /**
@@ -230,9 +231,13 @@ describe('in a browser', () => {
       const page = await touch.newPage();
       await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
       const time = page.locator('tbody time').first();
-      await time.tap();
-      expect(await time.evaluate((element) => getComputedStyle(element, '::after').content)).to.match(
-        /20\d\d/,
+      // The list can be refreshed between the tap and the look.
+      await eventually(
+        async () => {
+          await time.tap();
+          return time.evaluate((element) => getComputedStyle(element, '::after').content);
+        },
+        (content) => /20\d\d/.test(content),
       );
     } finally {
       await phone.close();

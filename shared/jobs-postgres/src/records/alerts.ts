@@ -1,22 +1,20 @@
 import {
-  type Alert,
   type AlertContent,
   type AlertMessage,
   alertRetryMs,
   type Alerts,
   type Clock,
-  diffAlerts,
   failuresKeptMs,
   IdSource,
-  type ObservedWarning,
+  type IncidentChanges,
   storableFailure,
-  storableWarning,
+  targetsKeptMs,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { runOnConnection } from '../connection/run.js';
+import { type Run, runOnConnection } from '../connection/run.js';
 import { prepared } from '../connection/statement.js';
 
-/** Stores alerts and alert messages in Postgres, for all processes that send them. */
+/** Stores messages about incidents in Postgres, for all processes that send them. */
 export class PostgresAlerts implements Alerts {
   readonly #database: Database;
   readonly #reads: Database;
@@ -28,32 +26,24 @@ export class PostgresAlerts implements Alerts {
     this.#ids = new IdSource(clock);
   }
 
-  async reserveCheck(everyMs: number): Promise<boolean> {
-    return (await this.#database.query(takeTurn, [everyMs])).length > 0;
+  async register(targets: readonly string[]): Promise<void> {
+    if (targets.length > 0) await this.#database.query(registerTargets, [targets]);
   }
 
-  async observe(warnings: readonly ObservedWarning[], targets: readonly string[]): Promise<void> {
-    const observed = warnings.map(storableWarning);
-    await this.#database.transaction(async (client) => {
-      const run = runOnConnection(client);
-      const [turn] = (await run(lockTurn, [])) as readonly { now: Date }[];
-      if (turn === undefined) throw new Error('The row of alert_turn is missing');
-      const alerts = ((await run(selectAlerts, [])) as readonly AlertRow[]).map(toAlert);
-      const { begun, seen, ended, messages } = diffAlerts(alerts, observed, turn.now);
-      const present = [...begun, ...seen];
-      if (present.length > 0) await run(upsertAlerts, [...columnsOf(present), turn.now]);
-      if (ended.length > 0) await run(deleteAlerts, [ended.map(({ key }) => key)]);
-      if (messages.length > 0) {
-        const ids = messages.map(() => this.#ids.newId());
-        const contents = messages.map((content) => JSON.stringify(content));
-        await run(insertMessages, [ids, contents, targets, turn.now]);
-      }
-      await run(deleteOldMessages, [failuresKeptMs]);
-    });
-  }
-
-  async list(): Promise<Alert[]> {
-    return (await this.#reads.query<AlertRow>(selectAlerts)).map(toAlert);
+  /** Stores messages for each registered target, withdraws others, and deletes old ones, in the caller's transaction. */
+  async update(
+    run: Run,
+    { messages, reopened }: Pick<IncidentChanges, 'messages' | 'reopened'>,
+    now: Date,
+  ): Promise<void> {
+    if (reopened.length > 0) await run(withdrawMessages, [reopened]);
+    if (messages.length > 0) {
+      const ids = messages.map(() => this.#ids.newId());
+      const contents = messages.map(({ content }) => JSON.stringify(content));
+      const dueAt = messages.map((message) => message.dueAt);
+      await run(insertMessages, [ids, contents, dueAt, now, targetsKeptMs]);
+    }
+    await run(deleteOldMessages, [failuresKeptMs]);
   }
 
   async take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]> {
@@ -82,34 +72,9 @@ export class PostgresAlerts implements Alerts {
   }
 }
 
-function toAlert({ seen_at: seenAt, ...alert }: AlertRow): Alert {
-  return { ...alert, seenAt };
-}
-
-function columnsOf(alerts: readonly Alert[]): unknown[] {
-  return [
-    alerts.map(({ key }) => key),
-    alerts.map(({ text }) => text),
-    alerts.map(({ advice }) => advice),
-    alerts.map(({ link }) => link),
-    alerts.map(({ since }) => since),
-    alerts.map(({ announced }) => announced),
-  ];
-}
-
 function toMessage(row: AlertMessageRow): AlertMessage {
   const { id, target, content, attempts, error } = row;
   return { id, target, content, attempts, createdAt: row.created_at, nextAt: row.next_at, error };
-}
-
-export interface AlertRow {
-  key: string;
-  text: string;
-  advice: string;
-  link: string;
-  since: Date;
-  seen_at: Date;
-  announced: boolean;
 }
 
 export interface AlertMessageRow {
@@ -122,60 +87,34 @@ export interface AlertMessageRow {
   error: string | null;
 }
 
-/**
- * $1 interval in milliseconds. Reserves the alert check for this process and returns a row. Returns no row if the check
- * has already been reserved within the interval.
- */
-export const takeTurn = prepared(
-  'longshore-take-alert-turn',
+/** $1 targets. Registers targets, or notes that they are still used. */
+export const registerTargets = prepared(
+  'longshore-register-alert-targets',
   `
-    update longshore.alert_turn set taken_at = clock_timestamp()
-    where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
-    returning single`,
+    insert into longshore.alert_target (target, registered_at)
+    select target, clock_timestamp() from unnest($1::text[]) as target order by target
+    on conflict (target) do update set registered_at = excluded.registered_at`,
 );
 
 /**
- * Locks the only row of `alert_turn` until the transaction ends, so that processes update the stored alerts one at a
- * time. Returns the current time.
+ * Parallel arrays: $1 ids, $2 contents, $3 when they are due; $4 now, $5 maximum age of a registration in milliseconds.
+ * Inserts each message once for each registered target.
  */
-export const lockTurn = prepared(
-  'longshore-lock-alert-turn',
-  'select clock_timestamp() as now from longshore.alert_turn for update',
-);
-
-export const selectAlerts = prepared(
-  'longshore-select-alerts',
-  'select key, text, advice, link, since, seen_at, announced from longshore.alert order by since, key',
-);
-
-/**
- * Parallel arrays: $1 keys, $2 texts, $3 advice, $4 links, $5 start times, $6 announced; $7 now. Inserts or updates
- * alerts. Existing alerts keep `since` and `announced`.
- */
-export const upsertAlerts = prepared(
-  'longshore-upsert-alerts',
-  `
-    insert into longshore.alert (key, text, advice, link, since, seen_at, announced)
-    select key, text, advice, link, since, $7, announced
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[])
-      as alert (key, text, advice, link, since, announced)
-    on conflict (key) do update
-    set text = excluded.text, advice = excluded.advice, link = excluded.link, seen_at = excluded.seen_at`,
-);
-
-/** $1 keys. */
-export const deleteAlerts = prepared(
-  'longshore-delete-alerts',
-  'delete from longshore.alert where key = any($1::text[])',
-);
-
-/** Parallel arrays: $1 ids, $2 contents; $3 targets; $4 now. Inserts each message once for each target. */
 export const insertMessages = prepared(
   'longshore-insert-alert-messages',
   `
     insert into longshore.alert_message (id, target, content, created_at, next_at)
-    select id, target, content, $4, $4
-    from unnest($1::uuid[], $2::jsonb[]) as message (id, content), unnest($3::text[]) as target`,
+    select id, target, content, $4::timestamptz, due_at
+    from unnest($1::uuid[], $2::jsonb[], $3::timestamptz[]) as message (id, content, due_at), longshore.alert_target
+    where registered_at > $4::timestamptz - $5::float8 * interval '1 millisecond'`,
+);
+
+/** $1 incidents. Deletes the messages about the ends of incidents that have begun again. */
+export const withdrawMessages = prepared(
+  'longshore-withdraw-alert-messages',
+  `
+    delete from longshore.alert_message
+    where content->>'type' = 'warning.ended' and (content->'incident'->>'id')::uuid = any($1::uuid[])`,
 );
 
 /** $1 maximum age in milliseconds. Deletes older messages, so that undeliverable ones do not accumulate. */

@@ -1,63 +1,57 @@
 import { newId } from '../job/id.js';
 import {
-  type Alert,
   alertRetryMs,
   type AlertMessage,
   type Alerts,
-  diffAlerts,
   failuresKeptMs,
   storableFailure,
-  type ObservedWarning,
-  storableWarning,
+  targetsKeptMs,
 } from '../storage/alerts.js';
+import type { IncidentMessage } from '../storage/incidents.js';
 import type { Clock } from '../job/clock.js';
 
 export class MemoryAlerts implements Alerts {
   readonly #clock: Clock;
-  readonly #alerts = new Map<string, Alert>();
   /** Undelivered messages, oldest first. */
   readonly #messages = new Map<string, AlertMessage>();
-  #turnTakenAt = -Infinity;
+  /** When each target was last registered. */
+  readonly #targets = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  async reserveCheck(everyMs: number): Promise<boolean> {
-    const now = this.#clock.now();
-    if (now - this.#turnTakenAt < everyMs) return false;
-    this.#turnTakenAt = now;
-    return true;
+  async register(targets: readonly string[]): Promise<void> {
+    for (const target of targets) this.#targets.set(target, this.#clock.now());
   }
 
-  async observe(warnings: readonly ObservedWarning[], targets: readonly string[]): Promise<void> {
-    const now = new Date(this.#clock.now());
-    const { begun, seen, ended, messages } = diffAlerts(
-      [...this.#alerts.values()],
-      warnings.map(storableWarning),
-      now,
-    );
-    for (const alert of [...begun, ...seen]) this.#alerts.set(alert.key, alert);
-    for (const { key } of ended) this.#alerts.delete(key);
-    for (const [key, { createdAt }] of this.#messages)
-      if (now.getTime() - createdAt.getTime() > failuresKeptMs) this.#messages.delete(key);
-    for (const content of messages) {
-      const id = newId(now.getTime());
-      for (const target of targets)
+  /**
+   * Stores messages for each registered target, and removes old ones.
+   *
+   * @param reopened the incidents whose ends are no longer announced
+   */
+  update(messages: readonly IncidentMessage[], reopened: readonly string[]): void {
+    const now = this.#clock.now();
+    const withdrawn = new Set(reopened);
+    for (const [key, { content, createdAt }] of this.#messages) {
+      const isWithdrawn = content.type === 'warning.ended' && withdrawn.has(content.incident.id);
+      if (isWithdrawn || now - createdAt.getTime() > failuresKeptMs) this.#messages.delete(key);
+    }
+    for (const [target, registeredAt] of this.#targets)
+      if (now - registeredAt > targetsKeptMs) this.#targets.delete(target);
+    for (const { content, dueAt } of messages) {
+      const id = newId(now);
+      for (const target of this.#targets.keys())
         this.#messages.set(keyOf({ id, target }), {
           id,
           target,
           content,
           attempts: 0,
-          createdAt: now,
-          nextAt: now,
+          createdAt: new Date(now),
+          nextAt: dueAt,
           error: null,
         });
     }
-  }
-
-  async list(): Promise<Alert[]> {
-    return [...this.#alerts.values()];
   }
 
   async take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]> {

@@ -6,6 +6,7 @@ import { type RetentionDays, retentionOf } from '../storage/maintenance.js';
 import { checkDocumentedCalls } from '../storage/documented-calls.js';
 import type { JobStorage } from '../storage/storage.js';
 import { MemoryAlerts } from './memory-alerts.js';
+import { MemoryIncidents } from './memory-incidents.js';
 import { MemoryAuditLog } from './memory-audit.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
@@ -83,6 +84,7 @@ export class MemoryStorage implements JobStorage {
   readonly savedSearches: MemorySavedSearches;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
+  readonly incidents: MemoryIncidents;
   readonly alerts: MemoryAlerts;
   readonly quotas: MemoryQuotas;
   readonly notificationsArrive: boolean = true;
@@ -149,6 +151,7 @@ export class MemoryStorage implements JobStorage {
     this.audit = audit;
     this.setAside = setAside;
     this.alerts = new MemoryAlerts(clock);
+    this.incidents = new MemoryIncidents(clock, audit, this.alerts);
     this.quotas = new MemoryQuotas({ jobs, recurring, deployments: this.deployments, servers, clock });
     checkDocumentedCalls(this);
   }

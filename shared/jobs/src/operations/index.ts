@@ -2,6 +2,7 @@ import { apiKeyOperations } from './api-keys.js';
 import { batchOperations } from './batches.js';
 import { bulkOperations } from './bulk-operations.js';
 import { deploymentOperations } from './deployments.js';
+import { incidentOperations } from './incidents.js';
 import { jobStepOperations } from './job-steps.js';
 import { jobTypeOperations } from './job-types.js';
 import { jobOperations, jobSetOperations } from './jobs.js';
@@ -30,6 +31,7 @@ export { bulkOperations } from './bulk-operations.js';
 export { deploymentOperations } from './deployments.js';
 export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
 export { type EditedValues, editOfOne, type JobEdits } from './job-edits.js';
+export { incidentOperations } from './incidents.js';
 export { jobStepOperations } from './job-steps.js';
 export { jobTypeOperations } from './job-types.js';
 export {
@@ -70,6 +72,7 @@ export const operations: readonly OperationDescription[] = [
   serverOperations,
   bulkOperations,
   setAsideOperations,
+  incidentOperations,
   savedSearchOperations,
   deploymentOperations,
   apiKeyOperations,

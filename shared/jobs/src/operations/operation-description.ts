@@ -15,6 +15,7 @@ export const kinds = {
   servers: { noun: 'server', collection: 'servers' },
   bulk: { noun: 'bulk action', collection: 'bulk-operations' },
   'set-aside': { noun: 'set-aside item', collection: 'set-aside-items' },
+  incidents: { noun: 'incident', collection: 'incidents' },
   searches: { noun: 'search', collection: 'saved-searches' },
   deployments: { noun: 'deployment', collection: 'deployments' },
   keys: { noun: 'API key', collection: 'api-keys' },

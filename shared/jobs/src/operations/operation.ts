@@ -45,6 +45,7 @@ export interface OperableStorage {
   readonly servers: Requiring<JobStorage['servers'], 'quiet' | 'stop'>;
   readonly bulk: Requiring<JobStorage['bulk'], 'start' | 'cancel'>;
   readonly setAside: Requiring<JobStorage['setAside'], 'retry' | 'discard'>;
+  readonly incidents: Requiring<JobStorage['incidents'], 'acknowledge' | 'mute'>;
   readonly savedSearches: Requiring<JobStorage['savedSearches'], 'save' | 'delete'>;
   readonly deployments: Requiring<JobStorage['deployments'], 'record' | 'delete'>;
   readonly steps: Requiring<JobStorage['steps'], 'signal' | 'rerunFrom'>;

@@ -6,6 +6,7 @@ import type { Claims, Completions, Leases } from './claims.js';
 import type { Clock } from '../job/clock.js';
 import type { Deployments } from './deployments.js';
 import type { Enqueuer } from './enqueuer.js';
+import type { Incidents } from './incidents.js';
 import type { JobControl, JobTypes } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
 import type { JobReader } from './job-reader.js';
@@ -54,6 +55,7 @@ export interface JobStorage {
   readonly savedSearches: SavedSearches;
   readonly audit: AuditLog;
   readonly setAside: SetAside;
+  readonly incidents: Incidents;
   readonly alerts: Alerts;
   readonly quotas: Quotas;
   /**
