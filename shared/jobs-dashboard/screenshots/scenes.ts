@@ -81,7 +81,7 @@ async function compact(page: Page): Promise<void> {
 async function selectRows(page: Page): Promise<void> {
   const boxes = page.locator('input[name=id]');
   for (const row of [1, 2, 4]) await boxes.nth(row).check();
-  await page.getByText('Updates paused while selecting').waitFor({ state: 'attached' });
+  await page.getByText('Paused while rows are selected').waitFor({ state: 'attached' });
 }
 
 async function askInDialog(page: Page, name: RegExp): Promise<void> {

@@ -257,6 +257,7 @@ describe('an action', () => {
     { concurrency: 'x' },
     { seconds: '5' },
     { jobs: '1', seconds: '-1' },
+    { jobs: '1', seconds: '' },
   ]) {
     it(`rejects the limits ${JSON.stringify(form)} with 422`, async () => {
       expect((await act('/queues/mail/limit', form)).status).to.equal(422);

@@ -39,13 +39,14 @@ describe('a dashboard that requires reasons', () => {
     );
   });
 
-  it('rejects an end of a pause in the past, or more than a year ahead', async () => {
+  it('rejects an end of a pause in the past, more than a year ahead, or given twice', async () => {
     for (const end of [
       { until: '2020-01-01T00:00' },
       { until: '2999-01-01T00:00' },
       { until: 'soon' },
       { for: '-5' },
       { for: '600000' },
+      { for: '15', until: '2026-03-02T14:05' },
     ]) {
       const { status } = await act('/queues/mail/pause', { reason: 'x', ...(end as Record<string, string>) });
       expect(status, JSON.stringify(end)).to.equal(422);

@@ -3,13 +3,14 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Tracks how old a region's content is and when its next refresh is due. */
 export class Age {
   #region;
-  updatedAt = Date.now();
+  updatedAt = 0;
   failures = 0;
   dueAt = 0;
 
   /** @param {HTMLElement} region */
   constructor(region) {
     this.#region = region;
+    this.updated();
     this.plan();
   }
 
@@ -27,8 +28,10 @@ export class Age {
     return this.dueAt - this.#everyMs / 4 <= now;
   }
 
+  /** Notes that the region shows the state of this moment. Its elapsed times do not count on until it is updated again. */
   updated() {
     this.updatedAt = Date.now();
+    this.#region.dataset['asOf'] = String(this.updatedAt);
     this.failures = 0;
   }
 

@@ -58,8 +58,9 @@ export class LivePage {
   }
 
   #toggle() {
-    this.#paused = !this.#paused;
-    part(this.#button, 'span').textContent = this.#paused ? 'Resume updates' : 'Pause updates';
+    const isHeld = this.#regions.some((region) => this.#use(region) !== '');
+    if (isHeld) letGo(this.#regions);
+    this.#paused = !this.#paused && !isHeld;
     if (!this.#paused) this.#refreshAll();
     this.#follow();
     this.#showAge();
@@ -159,7 +160,7 @@ export class LivePage {
    * @param {HTMLElement} region
    */
   #rests(region) {
-    return this.#paused || document.hidden || this.#isStreamed(region) || this.#isInUse(region);
+    return this.#paused || document.hidden || this.#isStreamed(region) || this.#use(region) !== '';
   }
 
   /** @param {HTMLElement} region */
@@ -168,19 +169,16 @@ export class LivePage {
   }
 
   /**
-   * Returns whether a refresh would disturb the viewer: a dialog or one of the region's action forms is open, or text
-   * or rows in the region are selected.
+   * Returns why a refresh would disturb the viewer, as a clause; empty if it would not.
    *
    * @param {HTMLElement} region
    */
-  #isInUse(region) {
+  #use(region) {
     const selection = document.getSelection();
-    return (
-      document.querySelector('dialog') !== null ||
-      (selection?.isCollapsed === false && selection.containsNode(region, true)) ||
-      region.querySelector('.act[open]') !== null ||
-      [...region.querySelectorAll('input')].some((box) => box.checked !== box.defaultChecked)
-    );
+    if (document.querySelector('dialog') || region.querySelector('.act[open]')) return 'a form is open';
+    const changed = [...region.querySelectorAll('input')].find((box) => box.checked !== box.defaultChecked);
+    if (changed) return changed.closest('td, th') ? 'rows are selected' : 'a form is open';
+    return selection?.isCollapsed === false && selection.containsNode(region, true) ? 'text is selected' : '';
   }
 
   /**
@@ -188,23 +186,40 @@ export class LivePage {
    * stopped, also shows why.
    */
   #showAge() {
+    for (const region of this.#regions) if (this.#isStreamed(region)) this.#age(region).updated();
     const polled = this.#regions.filter((region) => !this.#isStreamed(region));
     const ages = polled.map((region) => this.#age(region));
     const ageMs = Date.now() - Math.min(Date.now(), ...ages.map(({ updatedAt }) => updatedAt));
     const lost = ages.some(({ failures }) => failures > 0);
-    const inUse = polled.some((region) => this.#isInUse(region));
-    this.#status.classList.toggle('on', !lost && !inUse && !this.#paused);
+    const use = polled.map((region) => this.#use(region)).find(Boolean) ?? '';
+    const rests = this.#paused || use !== '';
+    part(this.#button, 'span').textContent = rests ? 'Resume updates' : 'Pause updates';
+    this.#status.classList.toggle('on', !lost && !rests);
     this.#status.classList.toggle('lost', lost);
     this.#again.hidden = !this.#signedOut;
     this.#again.textContent = 'Sign in again';
     let how = 'Live, updated';
-    if (this.#signedOut) how = 'You are signed out. Last updated';
-    else if (lost) how = 'No response. Last updated';
-    else if (this.#paused) how = 'Paused, updated';
-    else if (inUse) how = 'Updates paused while selecting, updated';
+    if (this.#signedOut) how = 'You are signed out. As of';
+    else if (lost) how = 'No response. As of';
+    else if (this.#paused) how = 'Paused, as of';
+    else if (use !== '') how = `Paused while ${use}, as of`;
     if (this.#how.textContent !== `${how} `) this.#how.textContent = `${how} `;
     this.#ageText.replaceChildren(this.#how, ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`);
   }
+}
+
+/**
+ * Gives up what keeps regions from being refreshed: selected text and rows, and open forms.
+ *
+ * @param {readonly HTMLElement[]} regions
+ */
+function letGo(regions) {
+  document.getSelection()?.removeAllRanges();
+  for (const region of regions) {
+    for (const form of region.querySelectorAll('.act[open]')) form.removeAttribute('open');
+    for (const box of region.querySelectorAll('input')) box.checked = box.defaultChecked;
+  }
+  showMarks();
 }
 
 /**

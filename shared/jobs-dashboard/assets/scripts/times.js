@@ -105,11 +105,13 @@ function showDays(root) {
 /** Updates relative times, such as `5 min ago`, and elapsed times. Called once a second and after each refresh. */
 export function updateTimes() {
   if (document.hidden) return;
-  const now = Date.now() + aheadMs;
   for (const time of timesIn(document)) {
     if (time.dataset['exact'] !== undefined || time.dataset['clock'] !== undefined) continue;
-    const agoMs = now - Date.parse(time.dateTime);
-    const text = time.dataset['elapsed'] === undefined ? relative(agoMs) : duration(agoMs);
+    const isElapsed = time.dataset['elapsed'] !== undefined;
+    // What lasts may have ended since the region was loaded, so its time counts only until then.
+    const asOf = isElapsed ? time.closest('[data-as-of]')?.getAttribute('data-as-of') : null;
+    const agoMs = Number(asOf ?? Date.now()) + aheadMs - Date.parse(time.dateTime);
+    const text = isElapsed ? duration(agoMs) : relative(agoMs);
     if (time.textContent !== text) time.textContent = text;
   }
 }

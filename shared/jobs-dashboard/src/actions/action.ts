@@ -211,11 +211,12 @@ export function reasonField(form: Form, isRequired: boolean): string | null {
 /**
  * Returns when the requested pause ends; `null` for a pause without an end.
  *
- * @throws {Problem} if the end is malformed, not in the future, or more than a year ahead
+ * @throws {Problem} if the end is malformed, given twice, not in the future, or more than a year ahead
  */
 export function pauseEndField(form: Form, nowMs: number): Date | null {
-  const text = textField(form, 'until');
-  if (text === '') return endAfter(textField(form, 'for'), nowMs);
+  const [text, minutes] = [textField(form, 'until'), textField(form, 'for')];
+  if (text === '') return endAfter(minutes, nowMs);
+  if (minutes !== '') throw invalidField('The end of the pause', 'chosen or entered, not both');
   const at = calendarMomentOf(text);
   if (at === null)
     throw invalidField('The end of the pause', 'a date and a time in UTC, such as 2026-03-01T14:05');

@@ -266,7 +266,7 @@ function limitsIn(form: Form): Static<typeof LimitFields> {
   const seconds = textField(form, 'seconds');
   if (jobs === null && burst === null && seconds === '') return { concurrencyLimit, rateLimit: null };
   if (jobs === null) throw invalidField(starts.what, 'set if starts are limited');
-  const periodMs = Math.round((parseNumber(seconds || '1') ?? NaN) * 1_000);
+  const periodMs = Math.round((parseNumber(seconds) ?? NaN) * 1_000);
   if (!(periodMs >= 1 && periodMs <= 86_400_000))
     throw invalidField('The time', 'a number of seconds up to a day, 86400');
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === null ? {} : { burst }) } };

@@ -70,7 +70,7 @@ describe('a live page in a browser', () => {
       expect(await restore.isChecked()).to.equal(true);
       await eventually(status, (text) => text?.startsWith('Live') === true);
       await restore.uncheck();
-      await page.getByText('Updates paused while selecting').waitFor();
+      await page.getByText('Paused while a form is open').waitFor();
     } finally {
       await ownSite.close();
     }

@@ -5,8 +5,6 @@ import { openSite, type Site } from '../dashboard-site.js';
 import { shownAge } from './live-status.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-const pausedText = 'Updates paused while selecting, updated';
-
 describe('a live page in use', () => {
   let browser: Browser;
   let site: Site;
@@ -44,7 +42,8 @@ describe('a live page in use', () => {
     await open(`jobs/${site.story.scheduledId}`);
     await summary('Cancel…').click();
     await cancelScheduled();
-    await eventually(status, (text) => text?.includes(pausedText) === true && shownAge(text) >= 4);
+    const paused = 'Paused while a form is open, as of';
+    await eventually(status, (text) => text?.includes(paused) === true && shownAge(text) >= 4);
     expect(await page.locator('details.act[open] button').textContent()).to.equal('Cancel the job');
     await summary('Cancel…').click();
     await summary('Delete…').waitFor();
@@ -108,7 +107,26 @@ describe('a live page in use', () => {
   it('shows that updates are paused, and the list’s age, while rows are selected', async () => {
     await open('jobs?state=failed');
     await page.locator('td.pick input').first().check();
-    await eventually(status, (text) => text?.includes(pausedText) === true && shownAge(text) >= 7);
+    const paused = 'Paused while rows are selected, as of';
+    await eventually(status, (text) => text?.includes(paused) === true && shownAge(text) >= 7);
+  });
+
+  it('goes on when the viewer resumes updates, and gives up the selection', async () => {
+    await open('jobs?state=failed');
+    await page.locator('td.pick input').first().check();
+    await page.getByRole('button', { name: 'Resume updates' }).click();
+    await eventually(status, (text) => text?.startsWith('Live') === true);
+    expect(await page.locator('td.pick input:checked').count()).to.equal(0);
+  });
+
+  it('does not count on how long a job has been running while updates are paused', async () => {
+    await open('jobs?state=processing');
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await eventually(status, (text) => shownAge(text) >= 1);
+    const running = page.locator('tbody time[data-elapsed]').first();
+    const before = await running.textContent();
+    await eventually(status, (text) => shownAge(text) >= 4);
+    expect(await running.textContent()).to.equal(before);
   });
 
   it('shows that one part gets no answer, though the others do', async () => {
@@ -118,10 +136,10 @@ describe('a live page in use', () => {
         ? route.fulfill({ body: lateRegion('queues') })
         : route.continue(),
     );
-    await eventually(status, (text) => text?.includes('No response. Last updated') === true);
+    await eventually(status, (text) => text?.includes('No response. As of') === true);
     await requested('flow', 2);
     const text = await status();
-    expect(text).to.include('No response. Last updated');
+    expect(text).to.include('No response. As of');
     expect(shownAge(text)).to.be.above(0);
   });
 
@@ -132,7 +150,7 @@ describe('a live page in use', () => {
         ? route.fulfill({ body: lateRegion('flow') })
         : route.continue(),
     );
-    await eventually(status, (text) => text?.includes('No response. Last updated') === true);
+    await eventually(status, (text) => text?.includes('No response. As of') === true);
     expect(await page.locator('.flow').count()).to.equal(1);
   });
 
