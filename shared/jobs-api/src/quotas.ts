@@ -129,7 +129,7 @@ const countMaxAgeMs = 1_000;
 /** Number of cached counts at which the cache is cleared. */
 const maxQueues = 1_000;
 
-/** Whether jobs are ready as soon as they are enqueued, or wait for a time or for other jobs. */
+/** Whether jobs belong to the backlog (ready or blocked) as soon as they are enqueued, or wait for a time or for other jobs. */
 type Readiness = 'ready' | 'waiting';
 
 const statesOf: Readonly<Record<Readiness, readonly JobState[]>> = {
@@ -154,7 +154,7 @@ interface Coming {
 }
 
 /**
- * Rejects jobs that would give a queue too many ready jobs, or too many that wait for a time or for other jobs. The jobs of
+ * Rejects jobs that would give a queue too large a backlog, or too many jobs that wait for a time or for other jobs. The jobs of
  * a queue are counted at most once a second. Jobs admitted between two counts are added to the earlier count.
  */
 export class Backlog {

@@ -14,6 +14,7 @@ import type { AccessRecord } from './auth/authenticator.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
 import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Cache } from './cache/cache.js';
+import { BacklogOutlooks } from './diagnosis/backlog-outlook.js';
 import { HealthWatch } from './diagnosis/health.js';
 import { serveDocuments, serveExports } from './downloads/download-routes.js';
 import { JobLinks } from './format/job-links.js';
@@ -24,6 +25,7 @@ import { compress, setSecurityHeaders } from './http/response.js';
 import { serveStreams } from './live/job-streams.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
 import { servePages, unrouted } from './pages/routes.js';
+import { BacklogSamples } from './reading/backlog-samples.js';
 import { cachedReader } from './reading/cached-reader.js';
 import { Layout, serveDisplay } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
@@ -55,11 +57,13 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const assets = new Assets(options);
   const layout = new Layout(basePath, assets, storageNow, options.instance ?? '');
   const cache = new Cache(options.cacheMs ?? 1_000, now);
-  const reader = cachedReader(options.storage, cache);
+  const samples = new BacklogSamples(storageNow);
+  const reader = cachedReader(options.storage, cache, samples);
   const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
   searchableRedaction(redact); // throws if searches could not follow the pattern
   const links = new JobLinks(options);
-  const context = { reader, cache, now: storageNow, machineNow, redact, readTimeoutMs, links };
+  const backlogs = new BacklogOutlooks(samples, storageNow);
+  const context = { reader, cache, backlogs, now: storageNow, machineNow, redact, readTimeoutMs, links };
   const health = new HealthWatch(context, options.storage.incidents);
   const { storage, closing, maxStreams = 100 } = options;
 

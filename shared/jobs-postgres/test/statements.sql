@@ -4628,6 +4628,10 @@ set until_at = greatest(missed_run.until_at, excluded.until_at), reason = exclud
 -- longshore-resume-recurring-job
 update longshore.recurring_job set paused_at = null, paused_by = null, pause_reason = null, paused_until = null, next_due_at = $2 where id = $1 returning *;
 
+-- longshore-select-backlog-for-recurring
+select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
+where queue_id = (select id from longshore.queue where name = $1) and state = 'enqueued';
+
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
   select 1 from longshore.queue cross join lateral (
@@ -4644,10 +4648,6 @@ from unnest($1::text[]) as wanted (id) cross join lateral (
   select * from longshore.missed_run where recurring_job_id = wanted.id order by from_at desc limit $2
 ) as missed
 order by missed.from_at desc, missed.recurring_job_id;
-
--- longshore-select-ready-jobs-for-recurring
-select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
-where queue_id = (select id from longshore.queue where name = $1) and state = 'enqueued';
 
 -- longshore-select-recurring-args
 select args::text as args from longshore.recurring_job where id = $1;
@@ -4829,13 +4829,13 @@ delete from longshore.timing
 where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * interval '1 millisecond';
 
 -- longshore-measure-backlog
-with ready as materialized (
+with enqueued as materialized (
   select queue_id, sum(jobs)::bigint as jobs from longshore.job_count where state = 'enqueued' and queue_id > 0
   group by queue_id having sum(jobs) > 0
 ),
 first as (
   insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
-  select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from ready), 0)
+  select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from enqueued), 0)
   on conflict (queue_id, name, seconds, at) do update set backlog = excluded.backlog where stored.backlog is null
   returning stored.backlog
 ),
@@ -4844,7 +4844,7 @@ others as (
   select queue_id, '', seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
   from (
     select 0 as queue_id, 3600 as seconds, backlog as jobs from first
-    union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
+    union all select queue_id, seconds, jobs from enqueued, (values (60), (3600)) as resolution (seconds)
   ) as measured
   where exists (select 1 from first)
   order by queue_id, seconds
@@ -4859,7 +4859,7 @@ with found as materialized (
     select queue_id, name from longshore.job tablesample system ($1::real) where server_id is null and queue_id > 0
     union all
     select queue_id, name from longshore.job_blocked tablesample system ($1::real) where queue_id > 0
-  ) as ready
+  ) as enqueued
   where name in (select name from longshore.timed_name)
   group by queue_id, name
 )

@@ -22,7 +22,7 @@ export function pauseEnd({ pausedUntil }: PauseState, otherwise: string): string
   return pausedUntil === null ? otherwise : 'It is resumed automatically at that time.';
 }
 
-/** Maximum number of ready jobs to read for each type. */
+/** Maximum number of enqueued jobs to read for each type. */
 const SAMPLE = 200;
 /** Maximum number of paused types whose jobs are read. For the others, it is unknown whether jobs are waiting. */
 const MAX_SAMPLED = 20;
@@ -38,7 +38,7 @@ export interface PausedJobs extends PausedType {
 type Reader = Pick<ReadingContext['reader'], 'jobs' | 'jobTypes'>;
 
 /**
- * Finds the paused job types that have ready jobs, or might have some.
+ * Finds the paused job types that have enqueued jobs, or might have some.
  *
  * @param queue limits the search to jobs in this queue; by default, covers all queues
  */

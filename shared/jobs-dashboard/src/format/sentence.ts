@@ -15,16 +15,21 @@ interface End {
   readonly until: Date;
 }
 
+/** A time of the last minutes, shown as “07:00”. */
+interface ClockTime {
+  readonly clock: Date;
+}
+
 /**
  * Text that contains times. The times are formatted only for display, so the sentence itself does not change as time
  * passes. A refresh of a page that shows the sentence can therefore be answered with 304.
  */
-export type Sentence = readonly (string | Elapsed | Moment | End)[];
+export type Sentence = readonly (string | Elapsed | Moment | End | ClockTime)[];
 
 /** Builds a sentence from a template literal: sentence`Paused for ${{ since }}.` */
 export function sentence(
   texts: TemplateStringsArray,
-  ...values: readonly (string | number | Elapsed | Moment | End | Sentence)[]
+  ...values: readonly (string | number | Elapsed | Moment | End | ClockTime | Sentence)[]
 ): Sentence {
   return texts.flatMap((text, index) => {
     const value = values[index] ?? '';
@@ -33,7 +38,7 @@ export function sentence(
   });
 }
 
-function isSentence(value: string | Elapsed | Moment | End | Sentence): value is Sentence {
+function isSentence(value: string | Elapsed | Moment | End | ClockTime | Sentence): value is Sentence {
   return Array.isArray(value);
 }
 
@@ -49,6 +54,7 @@ export function plainText(sentence: Sentence, nowMs: number): string {
       if (typeof part === 'string') return part;
       if ('since' in part) return formatDuration(nowMs - part.since.getTime());
       if ('until' in part) return `${part.until.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+      if ('clock' in part) return part.clock.toISOString().slice(11, 16);
       return timeText(part.at, nowMs).relative;
     })
     .join('');

@@ -96,10 +96,10 @@ function slotsInService({ state, concurrency, processing }: Server): number {
   return state === 'running' ? concurrency : Math.min(processing, concurrency);
 }
 
-async function loadQueues({ reader }: PageContext): Promise<object> {
-  const queues = await reader.queues.list();
+async function loadQueues(context: PageContext): Promise<object> {
+  const queues = await context.reader.queues.list();
   const shown = queues.toSorted(byUrgency).slice(0, BUSIEST_QUEUES);
-  return { ...(await queueRows(shown, reader)), total: queues.length };
+  return { ...(await queueRows(shown, context)), total: queues.length };
 }
 
 async function loadRunning({ reader }: PageContext): Promise<object> {

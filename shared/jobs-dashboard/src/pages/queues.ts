@@ -2,6 +2,7 @@ import { compareTexts } from '@longshore/edge';
 import { StorageUnavailableError } from '@longshore/jobs';
 import {
   type BlockingKey,
+  type BlockingKeys,
   jobStates,
   type Queue,
   type Server,
@@ -9,11 +10,12 @@ import {
   unfinishedStates,
 } from '@longshore/jobs/storage';
 import { soon } from '../cache/deadline.js';
-import { blockedBy, readyJobs } from '../diagnosis/blocking-keys.js';
+import type { BacklogOutlook } from '../diagnosis/backlog-outlook.js';
+import { blockedBy, keysOf, readyJobs } from '../diagnosis/blocking-keys.js';
 import { failingTypeWarnings, findFailingTypes } from '../diagnosis/failures.js';
 import { findPausedJobs, pausedIn, pauseText } from '../diagnosis/pause.js';
 import { queueStatus } from '../diagnosis/queues.js';
-import { isSilent } from '../diagnosis/servers.js';
+import { groupByQueue, isSilent } from '../diagnosis/servers.js';
 import { type Bucket, type Sparkline, sparklineOf, totalOf } from '../format/chart.js';
 import type { Sentence } from '../format/sentence.js';
 import { notFound } from '../http/problem.js';
@@ -56,7 +58,7 @@ function urgency(queue: Queue): number {
 
 type Sort = keyof typeof sorts;
 
-export async function queuesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+export async function queuesPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const requested = query.get('sort') ?? 'urgency';
   const sort: Sort = Object.hasOwn(sorts, requested) ? (requested as Sort) : 'urgency';
   return {
@@ -69,11 +71,11 @@ export async function queuesPage({ query }: PageRequest, { reader }: PageContext
         view: 'queues-list',
         everyMs: 5_000,
         load: async () => {
-          const queues = (await reader.queues.list()).toSorted(
+          const queues = (await context.reader.queues.list()).toSorted(
             (a, b) => sorts[sort](a, b) || sorts.name(a, b),
           );
           const { rows, ...paging } = pageOf(queues, query, ROWS);
-          return { ...paging, sort, ...(await queueRows(rows, reader)) };
+          return { ...paging, sort, ...(await queueRows(rows, context)) };
         },
       },
     ],
@@ -95,7 +97,12 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
     regions: [
       { name: 'queue', view: 'queue-state', everyMs: 2_000, load: () => loadQueue(name, context) },
       throughputRegion(context, name),
-      trendsRegion(context, { path: `queues/${encodeURIComponent(name)}`, query, subject: { queue: name } }),
+      trendsRegion(context, {
+        path: `queues/${encodeURIComponent(name)}`,
+        query,
+        subject: { queue: name },
+        outlook: () => readOutlook(name, context),
+      }),
       { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobsOfQueue(name, context) },
     ],
   };
@@ -114,10 +121,12 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   const waiting = pausedIn(name, pausedJobs);
+  const { text } = context.backlogs.of(queue, { consumers, blocking, pausedJobs });
   return {
     status: queueStatus(queue, consumers, nowMs, { queues, pausedJobs: waiting, blocking }),
     queue: queueRow(queue),
-    ready: readyJobs(queue, blocking).count,
+    outlook: text,
+    ready: readyJobs(queue, blocking),
     blocked: blockedBy(blocking),
     blocking: blocking.keys.slice(0, FEW_KEYS).map(keyRow),
     moreKeys: Math.max(0, blocking.keys.length - FEW_KEYS),
@@ -130,6 +139,17 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     states: jobStates,
     servers: consumers.map((server) => ({ ...withoutHeartbeat(server), silent: isSilent(server, nowMs) })),
   };
+}
+
+async function readOutlook(name: string, context: PageContext): Promise<BacklogOutlook> {
+  const { reader, backlogs } = context;
+  const [queue, servers, blocking, pausedJobs] = await Promise.all([
+    findQueue(name, context),
+    reader.servers.list(),
+    reader.queues.listBlockingKeys(name),
+    findPausedJobs(reader, name),
+  ]);
+  return backlogs.of(queue, { consumers: groupByQueue(servers)(name), blocking, pausedJobs });
 }
 
 /** Returns the row for a concurrency key that blocks jobs. `path` leads to the enqueued jobs with this key. */
@@ -212,19 +232,42 @@ function isUnserved({ counts, servers }: Queue): boolean {
 }
 
 interface QueueRows extends PartialModel {
-  /** In each row, `ended` is the throughput of the last hour; `null` if it is unknown. */
-  readonly queues: readonly (QueueRow & { readonly ended: Sparkline | null })[];
+  /**
+   * In each row, `ended` is the throughput of the last hour; `null` if it is unknown. `notes` says how the backlog
+   * changes, and which jobs wait for something else than a server, a pause or a limit of the queue.
+   */
+  readonly queues: readonly (QueueRow & {
+    readonly ended: Sparkline | null;
+    readonly notes: readonly Sentence[];
+  })[];
   /** Whether the throughput could not be read. */
   readonly gaveUp: boolean;
 }
 
-export async function queueRows(queues: readonly Queue[], reader: DashboardReader): Promise<QueueRows> {
+/** The keys that block jobs, as long as they are still being read. */
+const unknownKeys: BlockingKeys = { keys: [], isComplete: false };
+
+export async function queueRows(queues: readonly Queue[], context: PageContext): Promise<QueueRows> {
+  const { reader, backlogs } = context;
   const names = queues.map(({ name }) => name);
-  const { byQueue, partial } = await readLastHour(names, reader);
+  const [{ byQueue, partial }, servers, pausedJobs, blocking = unknownKeys] = await Promise.all([
+    readLastHour(names, reader),
+    reader.servers.list(),
+    findPausedJobs(reader),
+    soon(reader.queues.listBlockingKeys(), WAIT_MS),
+  ]);
+  const consumersOf = groupByQueue(servers);
   return {
     queues: queues.map((queue) => {
-      const buckets = byQueue?.get(queue.name);
-      return { ...queueRow(queue), ended: buckets === undefined ? null : sparklineOf(buckets) };
+      const { name } = queue;
+      const buckets = byQueue?.get(name);
+      const consumers = consumersOf(name);
+      const { brief, held } = backlogs.of(queue, { consumers, blocking: keysOf(name, blocking), pausedJobs });
+      return {
+        ...queueRow(queue),
+        ended: buckets === undefined ? null : sparklineOf(buckets),
+        notes: [...(brief === null ? [] : [brief]), ...held],
+      };
     }),
     partial,
     gaveUp: byQueue === null && !partial,
@@ -234,7 +277,7 @@ export async function queueRows(queues: readonly Queue[], reader: DashboardReade
 const MINUTE_MS = 60_000;
 const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
 
-/** How long to wait for the throughput, in milliseconds. */
+/** How long to wait for the throughput and for the keys that block jobs, in milliseconds. */
 const WAIT_MS = 25;
 
 interface LastHour {

@@ -195,7 +195,7 @@ async function loadType(name: string, { reader, now }: PageContext): Promise<obj
     retried,
     failureRate: done + failed === 0 ? null : rate(failed / (done + failed)),
     servers: handling.map((server) => serverRow(server, nowMs)),
-    ready: jobsPath({ state: 'enqueued', terms: ofName(name) }),
+    enqueued: jobsPath({ state: 'enqueued', terms: ofName(name) }),
     running: jobsPath({ state: 'processing', terms: ofName(name) }),
     failures: jobsPath({ state: 'failed', terms: [...ofName(name), { key: 'finished-after', value: '1h' }] }),
     retrying: jobsPath({ state: 'scheduled', terms: ofName(name) }),

@@ -1,4 +1,5 @@
 import type { Cache } from '../cache/cache.js';
+import type { BacklogSamples } from './backlog-samples.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
 /** How long the results of slow reads stay fresh if they rarely change, in milliseconds. */
@@ -57,10 +58,20 @@ type AnyFreshMs = (result: unknown, query: unknown, lifetimeMs: number) => numbe
 /**
  * Wraps a reader in the cache, so that all pages and viewers share fresh results. A cache key consists of the role, the
  * method and the arguments.
+ *
+ * @param samples remembers the backlogs that are read
  */
-export function cachedReader(reader: DashboardReader, cache: Cache): DashboardReader {
-  const cached = <Role extends keyof CachedReads>(role: Role): CachedReads[Role] =>
-    new Proxy(reader[role], {
+export function cachedReader(
+  reader: DashboardReader,
+  cache: Cache,
+  samples?: BacklogSamples,
+): DashboardReader {
+  const queues = samples?.sampling(reader.queues) ?? reader.queues;
+  const cached = <Role extends keyof CachedReads>(
+    role: Role,
+    source: CachedReads[Role] = reader[role],
+  ): CachedReads[Role] =>
+    new Proxy(source, {
       get: (target, method) => {
         const read = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
         const slow = slowReads[role] as Readonly<Record<string | symbol, AnyFreshMs | undefined>> | undefined;
@@ -79,7 +90,7 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     jobs: cached('jobs'),
     reports: cached('reports'),
     steps: cached('steps'),
-    queues: cached('queues'),
+    queues: cached('queues', queues),
     servers: cached('servers'),
     leases: cached('leases'),
     batches: cached('batches'),

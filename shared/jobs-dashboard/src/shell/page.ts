@@ -1,4 +1,5 @@
 import type { Viewer } from '../auth/authenticator.js';
+import type { BacklogOutlooks } from '../diagnosis/backlog-outlook.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 
 /** A part of a page that is loaded and refreshed separately. */
@@ -72,7 +73,9 @@ export interface PageRequest {
 }
 
 /** The data and services that all pages share, independent of the request. */
-export type PageContext = ReadingContext;
+export interface PageContext extends ReadingContext {
+  readonly backlogs: BacklogOutlooks;
+}
 
 /** Creates a page for a request. Rejects with a Problem if there is no such page. */
 export type PageHandler = (request: PageRequest, context: PageContext) => Promise<Page | Redirect>;

@@ -167,23 +167,26 @@ describe('an operator who knows nothing else finds out', () => {
         })),
       );
     };
-    for (let minute = 0; minute < 5; minute += 1) {
-      incident.pass(1);
-      await add(120);
-      storage.timings.store();
-    }
-    await incident.open(page, 'queues/mail');
-    expect(await page.getByRole('figure', { name: 'Backlog' }).innerText()).to.include('Growing by 2.0/s');
-    for (let minute = 0; minute < 7; minute += 1) {
-      incident.pass(1);
-      const claimed = await storage.claims.claim({ serverId, queue: 'mail', limit: 60, leaseMs: 1e8 });
+    const take = async (limit: number): Promise<void> => {
+      const claimed = await storage.claims.claim({ serverId, queue: 'mail', limit, leaseMs: 1e8 });
       await storage.completions.complete(
         claimed.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
       );
-      storage.timings.store();
-    }
-    await page.reload();
-    expect(await page.getByRole('figure', { name: 'Backlog' }).innerText()).to.match(/Drains in \d+ min/);
+    };
+    // Someone watches the page, which reads the queue every few seconds.
+    const watch = async (seconds: number, change: () => Promise<void>): Promise<void> => {
+      for (let second = 0; second < seconds; second += 5) {
+        incident.clock.advance(5_000);
+        await change();
+        await incident.open(page, 'queues/mail');
+      }
+    };
+    await add(600);
+    await watch(60, () => add(10));
+    const main = page.getByRole('main');
+    expect(await main.innerText()).to.match(/Rose from 6\d\d at \S+ to 720: growing by 2 ± [\d.]+\/s/);
+    await watch(100, () => take(10));
+    expect(await main.innerText()).to.match(/Fell from 7\d\d at \S+ to 520: drains in about 4 min/);
   });
 
   it('who paused a queue, since when and why', async () => {

@@ -155,8 +155,8 @@ export class RecurringFiring {
 
   async #room(client: Connection, job: RecurringJob): Promise<number> {
     if (job.maxBacklog === null) return Infinity;
-    const [ready] = await query<{ jobs: number }>(client, sql.selectReadyJobs, [job.queue]);
-    return roomFor(job, ready?.jobs ?? 0);
+    const [backlog] = await query<{ jobs: number }>(client, sql.selectBacklog, [job.queue]);
+    return roomFor(job, backlog?.jobs ?? 0);
   }
 
   async #busy(client: Connection, rows: readonly Row[]): Promise<Set<string>> {

@@ -268,8 +268,8 @@ export const selectBusy = prepared(
 );
 
 /** $1 queue. Returns its backlog: the number of its ready and blocked jobs. */
-export const selectReadyJobs = prepared(
-  'longshore-select-ready-jobs-for-recurring',
+export const selectBacklog = prepared(
+  'longshore-select-backlog-for-recurring',
   `
     select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
     where queue_id = (select id from longshore.queue where name = $1) and state = 'enqueued'`,

@@ -120,13 +120,13 @@ export const selectNameTimings = prepared(
 export const measureBacklog = prepared(
   'longshore-measure-backlog',
   `
-    with ready as materialized (
+    with enqueued as materialized (
       select queue_id, sum(jobs)::bigint as jobs from longshore.job_count where state = 'enqueued' and queue_id > 0
       group by queue_id having sum(jobs) > 0
     ),
     first as (
       insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
-      select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from ready), 0)
+      select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from enqueued), 0)
       on conflict (queue_id, name, seconds, at) do update set backlog = excluded.backlog where stored.backlog is null
       returning stored.backlog
     ),
@@ -135,7 +135,7 @@ export const measureBacklog = prepared(
       select queue_id, '', seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
       from (
         select 0 as queue_id, 3600 as seconds, backlog as jobs from first
-        union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
+        union all select queue_id, seconds, jobs from enqueued, (values (60), (3600)) as resolution (seconds)
       ) as measured
       where exists (select 1 from first)
       order by queue_id, seconds
@@ -157,7 +157,7 @@ export const measureNames = prepared(
         select queue_id, name from longshore.job tablesample system ($1::real) where server_id is null and queue_id > 0
         union all
         select queue_id, name from longshore.job_blocked tablesample system ($1::real) where queue_id > 0
-      ) as ready
+      ) as enqueued
       where name in (select name from longshore.timed_name)
       group by queue_id, name
     )

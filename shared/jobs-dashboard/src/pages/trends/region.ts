@@ -1,16 +1,9 @@
 import type { Deployment, DurationHistogram, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
 import { StorageUnavailableError } from '@longshore/jobs';
-import {
-  backlogTrend,
-  chartOf,
-  hasValues,
-  linePath,
-  maxOf,
-  xOf,
-  type Point,
-  WIDTH,
-} from '../../format/chart.js';
+import type { BacklogOutlook } from '../../diagnosis/backlog-outlook.js';
+import { chartOf, hasValues, linePath, maxOf, xOf, type Point, WIDTH } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
+import { capitalized, type Sentence } from '../../format/sentence.js';
 import { formatDuration } from '../../format/time.js';
 import type { PageContext, Region } from '../../shell/page.js';
 import { type Range, rangeOf } from './range.js';
@@ -39,6 +32,8 @@ interface TrendOptions {
   readonly subject: TrendSubject;
   /** Whether to include a throughput chart. Defaults to `false`. */
   readonly throughput?: boolean;
+  /** Reads how the backlog changes. Omitted for anything but a queue, because its parts can change in different ways. */
+  readonly outlook?: () => Promise<BacklogOutlook>;
 }
 
 interface Line {
@@ -58,9 +53,9 @@ export function trendsRegion(context: PageContext, options: TrendOptions): Regio
 
 async function loadTrends(context: PageContext, options: TrendOptions): Promise<object> {
   const { reader, now } = context;
-  const { path, query, subject, throughput = false } = options;
+  const { path, query, subject, throughput = false, outlook } = options;
   const range = rangeOf(query, now());
-  const [buckets, latest, before, deployments] = await Promise.all([
+  const [buckets, latest, before, deployments, backlog] = await Promise.all([
     reader.timings.read(queryOf(range, subject)),
     // A bucket holds only the highest backlog measured in it. If buckets are longer than a minute, the latest backlog
     // is therefore read separately, from the one-minute buckets of the last hour.
@@ -69,6 +64,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
       : null,
     range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
     deploymentsIn(range, context),
+    range.isLive ? outlook?.() : undefined,
   ]);
   const rows = everyNth(buckets, MAX_ROWS);
   const isDated = range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive;
@@ -96,7 +92,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     charts: [
       durationChart('Waiting', 'waiting', buckets, before, range),
       durationChart('Running', 'running', buckets, before, range),
-      backlogChart(buckets, latest, before, range, now()),
+      backlogChart(buckets, latest, before, range, backlog === undefined ? null : noteOf(backlog), now()),
     ],
     rows: rows.map(({ at, timing, backlog }) => ({
       at,
@@ -206,12 +202,18 @@ function wholeOf(
   return whole;
 }
 
+/** Returns how the backlog changes, or else which jobs are not taken. */
+function noteOf({ brief, stopped, held }: BacklogOutlook): Sentence | null {
+  return capitalized(brief ?? stopped ?? held[0] ?? null);
+}
+
 /** @param latest one-minute buckets of the last hour; `null` unless the period ends now and has longer buckets */
 function backlogChart(
   buckets: readonly TimingBucket[],
   latest: readonly TimingBucket[] | null,
   before: readonly TimingBucket[],
   range: Range,
+  trend: Sentence | null,
   nowMs: number,
 ): object {
   const points = pointsOf(buckets, range.bucketMs, ({ backlog }) => backlog);
@@ -222,7 +224,7 @@ function backlogChart(
   // Hides an outdated value. Servers measure the backlog, so it can grow unnoticed while no server is running.
   const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * MINUTE;
   const latestBacklog = isOutdated ? null : (last?.value ?? null);
-  const trend = isOutdated ? 'No recent figures' : backlogTrend(recent, nowMs);
+  const note = isOutdated ? ['No recent figures'] : latestBacklog === 0 ? ['Empty'] : trend;
   return {
     title: 'Backlog',
     peak: hasValues(points, past) ? `Peak: ${formatNumber(max)}` : 'No figures',
@@ -235,7 +237,7 @@ function backlogChart(
     ],
     before: linePath(past, range, max),
     beforeText: hasValues(past) ? `at most ${formatNumber(maxOf(past))}` : '–',
-    note: range.isLive ? trend : null,
+    note: range.isLive ? note : null,
   };
 }
 
