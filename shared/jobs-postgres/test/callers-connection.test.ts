@@ -304,7 +304,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   feed: 'read readSettled reportsOf',
   quotas: 'admit defineQueues',
   statistics: 'listErrorGroups throughput throughputByQueue',
-  timings: 'started ended maintain store read listNames',
+  timings: 'started ended maintain store read listNames readHistories',
   jobTypes: 'listPaused',
   deployments: 'noteServer find list',
   savedSearches: 'list',

@@ -58,7 +58,7 @@
 --   src/servers/servers.sql.ts (8 statements)
 --   src/statistics/error-groups.sql.ts (3 statements)
 --   src/statistics/statistics.ts (3 statements)
---   src/statistics/timings.sql.ts (9 statements)
+--   src/statistics/timings.sql.ts (10 statements)
 --   src/steps/steps.sql.ts (7 statements)
 
 -- ==== src/bulk/bulk-chunk.sql.ts ====
@@ -4871,6 +4871,18 @@ from (
 ) as measured, (values (60), (3600)) as resolution (seconds)
 order by queue_id, name, seconds
 on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog);
+
+-- longshore-select-histories
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+  backlog, seconds from longshore.timing
+where queue_id = $1 and name = any ($2::text[]) and seconds = 3600 and at >= to_timestamp($3::float8 / 1000)
+  and at < to_timestamp($4::float8 / 1000) and (done + failed + retried > 0 or waiting <> '{}')
+union all
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+  backlog, seconds from longshore.timing
+where queue_id = $1 and name = any ($2::text[]) and seconds = 60 and at >= to_timestamp($4::float8 / 1000)
+  and (done + failed + retried > 0 or waiting <> '{}')
+order by at;
 
 -- longshore-select-measured
 select extract(epoch from at)::float8 * 1000 as at from longshore.timing

@@ -72,7 +72,7 @@ describe('The static statements', () => {
     'the queues, which DATABASE_MAX_QUEUES limits': `select-waking resume-type resume-type-when-due select-counts select-queues
       select-throughput-by-queue`,
     'the days of the retention': 'select-expired select-indexed-days select-missing-days',
-    'the buckets of a period that the product chooses': 'select-measured select-throughput',
+    'the buckets of a period that the product chooses': 'select-histories select-measured select-throughput',
     'the notifications that the parameters contain': 'notify',
     'the saved searches, whose number the statement that saves one limits': 'select-saved-searches',
     'the paused types, each paused by an operator; every claim needs all of them': 'select-paused-types',

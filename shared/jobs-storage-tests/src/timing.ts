@@ -105,6 +105,36 @@ export function timing(fixture: Fixture): void {
     expect([first?.name, rest]).to.deep.equal(['timing.often', []]);
   });
 
+  it('reads the histories of several names as of one time, each with its recent minutes', async () => {
+    const queue = fixture.newQueue();
+    const { timings, clock } = fixture.storage;
+    timings.ended(queue, 'timing.fails', 'retry', 40);
+    timings.ended(queue, 'timing.fails', 'failed', 40);
+    timings.started(queue, 'timing.starts', 90);
+    await eventually(
+      async () => total(await read({ queue })),
+      ({ retried, waiting }) => retried === 1 && waiting.total === 1,
+    );
+    const names = ['timing.fails', 'timing.starts', 'timing.none'];
+    const { readAt, byName } = await timings.readHistories({ queue, names });
+    expect(Math.abs(readAt.getTime() - clock.now())).to.be.below(minuteMs);
+    expect([...byName.keys()].toSorted()).to.deep.equal(names.toSorted());
+    const figures = names.map((name) =>
+      (byName.get(name) ?? []).map(
+        ({ at, bucketMs, timing: { done, failed, retried, running, waiting } }) => {
+          expect(bucketMs).to.equal(minuteMs);
+          expect(at.getTime() % minuteMs).to.equal(0);
+          return [done, failed, retried, running.total, waiting.total];
+        },
+      ),
+    );
+    expect(figures).to.deep.equal([[[0, 1, 1, 2, 0]], [[0, 0, 0, 0, 1]], []]);
+    expect((await timings.readHistories({ names })).byName.get('timing.fails')).to.have.length(1);
+    expect(
+      (await timings.readHistories({ queue: 'nowhere', names })).byName.get('timing.fails'),
+    ).to.deep.equal([]);
+  });
+
   it('returns with a claim when the job became ready, not when it was created', async () => {
     const { queue, claim } = await fixture.claimOne();
     await fixture.untilAfter((await fixture.storage.jobs.find(claim.jobId))?.startedAt);

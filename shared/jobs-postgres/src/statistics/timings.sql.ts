@@ -114,6 +114,23 @@ export const selectNameTimings = prepared(
 );
 
 /**
+ * $1 queue, $2 names, $3 start of the hours and $4 start of the minutes in milliseconds since 1970. Returns the hours
+ * before the minutes and the minutes, oldest first. Measurements of the backlog alone are left out.
+ */
+export const selectHistories = prepared(
+  'longshore-select-histories',
+  `
+    select ${columns}, seconds from longshore.timing
+    where queue_id = $1 and name = any ($2::text[]) and seconds = 3600 and at >= to_timestamp($3::float8 / 1000)
+      and at < to_timestamp($4::float8 / 1000) and (done + failed + retried > 0 or waiting <> '{}')
+    union all
+    select ${columns}, seconds from longshore.timing
+    where queue_id = $1 and name = any ($2::text[]) and seconds = 60 and at >= to_timestamp($4::float8 / 1000)
+      and (done + failed + retried > 0 or waiting <> '{}')
+    order by at`,
+);
+
+/**
  * Stores the number of ready or blocked jobs, in total and for each queue that has any. Only the first call in each
  * minute stores these numbers; later calls write nothing and return no row.
  */

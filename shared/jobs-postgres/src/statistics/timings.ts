@@ -1,5 +1,8 @@
 import {
   emptyTimingBuckets,
+  type HistoryBucket,
+  type HistoryQuery,
+  historyStart,
   type NameTiming,
   type NameTimingQuery,
   type Outcome,
@@ -7,6 +10,7 @@ import {
   Timing,
   type TimingBucket,
   TimingBuffer,
+  type TimingHistories,
   type TimingQuery,
   type Timings,
   timingsKept,
@@ -15,7 +19,13 @@ import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { allNames, allQueues, TimingStore } from './timing-store.js';
-import { selectMeasured, selectNameTimings, selectTimings, type TimingRow } from './timings.sql.js';
+import {
+  selectHistories,
+  selectMeasured,
+  selectNameTimings,
+  selectTimings,
+  type TimingRow,
+} from './timings.sql.js';
 
 /** Pause between writes, as a multiple of the duration of the last write. */
 const restFactor = 20;
@@ -113,6 +123,21 @@ export class PostgresTimings implements Timings {
     return Array.from(byName, ([name, timing]) => ({ name, timing })).toSorted(
       (one, other) => attemptsOf(other.timing) - attemptsOf(one.timing) || (one.name < other.name ? -1 : 1),
     );
+  }
+
+  async readHistories(query: HistoryQuery): Promise<TimingHistories> {
+    const readAt = await this.#clock.fresh();
+    const { hoursFrom, minutesFrom } = historyStart(query, readAt.getTime());
+    const byName = new Map<string, HistoryBucket[]>(query.names.map((name) => [name, []]));
+    const [queueId] = query.queue === undefined ? [allQueues] : await this.#queues.idsOf([query.queue]);
+    if (queueId === undefined || byName.size === 0) return { readAt, byName };
+    const values = [queueId, [...byName.keys()], hoursFrom, minutesFrom];
+    for (const row of await this.#reads.query<TimingRow & { seconds: number }>(selectHistories, values)) {
+      const timing = new Timing();
+      add(timing, row);
+      byName.get(row.name)?.push({ at: new Date(row.at), bucketMs: 1_000 * row.seconds, timing });
+    }
+    return { readAt, byName };
   }
 }
 

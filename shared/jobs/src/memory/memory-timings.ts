@@ -2,6 +2,9 @@ import type { Outcome } from '../job/job.js';
 import type { Clock } from '../job/clock.js';
 import {
   emptyTimingBuckets,
+  type HistoryBucket,
+  type HistoryQuery,
+  historyStart,
   type NameTiming,
   type NameTimingQuery,
   otherNames,
@@ -9,6 +12,7 @@ import {
   Timing,
   type TimingBucket,
   TimingBuffer,
+  type TimingHistories,
   type TimingQuery,
   type Timings,
   timingsKept,
@@ -95,6 +99,32 @@ export class MemoryTimings implements Timings {
     const byAttempts = (one: NameTiming, other: NameTiming): number =>
       attemptsOf(other.timing) - attemptsOf(one.timing) || (one.name < other.name ? -1 : 1);
     return found.toSorted(byAttempts).slice(0, query.limit);
+  }
+
+  async readHistories(query: HistoryQuery): Promise<TimingHistories> {
+    const nowMs = this.#clock.now();
+    const { hoursFrom, minutesFrom } = historyStart(query, nowMs);
+    this.store();
+    const ofQueue = this.#series.get(query.queue ?? all);
+    const bucketsOf = (series: TimingSeries | undefined, resolution: Resolution): HistoryBucket[] =>
+      Array.from(series?.[resolution] ?? [], ([at, { timing }]) => ({
+        at: new Date(at),
+        bucketMs: timingsKept[resolution].bucketMs,
+        timing: timing.copy(),
+      }))
+        .filter(({ timing }) => attemptsOf(timing) + timing.waiting.total > 0)
+        .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+    const byName = new Map(
+      query.names.map((name) => {
+        const series = ofQueue?.get(name);
+        const hours = bucketsOf(series, 'hour').filter(
+          ({ at }) => at.getTime() >= hoursFrom && at.getTime() < minutesFrom,
+        );
+        const minutes = bucketsOf(series, 'minute').filter(({ at }) => at.getTime() >= minutesFrom);
+        return [name, [...hours, ...minutes]] as const;
+      }),
+    );
+    return { readAt: new Date(nowMs), byName };
   }
 
   /** Stores the buffered timings. Once a minute, also measures the backlog and deletes old timings. */

@@ -88,6 +88,37 @@ export interface NameTiming {
   readonly timing: Timing;
 }
 
+export interface HistoryQuery extends Pick<TimingQuery, 'queue'> {
+  /** The job names, at most `historySpan.names`. */
+  readonly names: readonly string[];
+}
+
+/** The timings of one minute or one hour. */
+export interface HistoryBucket {
+  /** Start of the bucket: a full minute or hour (UTC). */
+  readonly at: Date;
+  /** Length of the bucket in milliseconds: a minute or an hour. */
+  readonly bucketMs: number;
+  readonly timing: Timing;
+}
+
+/** The timings of several job names over the last day, as of one moment. */
+export interface TimingHistories {
+  /** The time of the read, by the storage's clock. */
+  readonly readAt: Date;
+  /**
+   * The buckets by job name, oldest first, without empty ones. Hours are followed by minutes; see `historySpan`. Has an
+   * entry for each queried name.
+   */
+  readonly byName: ReadonlyMap<string, readonly HistoryBucket[]>;
+}
+
+/**
+ * The span of {@link Timings.readHistories}: minutes since the start of the third hour before the current one, and the
+ * hours before these, up to a day in all. `names` is the maximum number of job names in a query.
+ */
+export const historySpan = { minutesMs: 3 * hourMs, forMs: dayMs, names: 50 } as const;
+
 /**
  * Measures how long jobs wait and run. Recording an attempt only updates counters in this process; the storage writes
  * them every few seconds. If the process is killed, unwritten counts are lost.
@@ -110,6 +141,13 @@ export interface Timings {
    * @throws {RangeError} if a number is out of bounds
    */
   listNames(query: NameTimingQuery): Promise<NameTiming[]>;
+  /**
+   * Returns how the timings of several job names developed over the last day. All of them are read with one statement,
+   * so they are consistent with each other.
+   *
+   * @throws {RangeError} if there are more than `historySpan.names` names
+   */
+  readHistories(query: HistoryQuery): Promise<TimingHistories>;
 }
 
 /**
@@ -151,6 +189,21 @@ export function resolutionOf({ sinceMs, limit }: NameTimingQuery): 'minute' | 'h
   if (!(limit >= 1 && limit <= timingsKept.names))
     throw new RangeError(`limit must be from 1 to ${timingsKept.names}, not ${limit}`);
   return sinceMs <= 3 * hourMs ? 'minute' : 'hour';
+}
+
+/**
+ * Returns where the hours and the minutes of {@link Timings.readHistories} start, in milliseconds since 1970.
+ *
+ * @throws {RangeError} if there are too many names
+ */
+export function historyStart(
+  { names }: HistoryQuery,
+  nowMs: number,
+): { hoursFrom: number; minutesFrom: number } {
+  if (names.length > historySpan.names)
+    throw new RangeError(`At most ${historySpan.names} names, not ${names.length}`);
+  const hour = Math.floor(nowMs / hourMs) * hourMs;
+  return { hoursFrom: hour - historySpan.forMs, minutesFrom: hour - historySpan.minutesMs };
 }
 
 const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes * minuteMs);
