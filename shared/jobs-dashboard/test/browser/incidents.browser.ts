@@ -181,12 +181,12 @@ describe('an operator who knows nothing else finds out', () => {
         await incident.open(page, 'queues/mail');
       }
     };
-    await add(600);
-    await watch(60, () => add(10));
+    await add(3_000);
+    await watch(60, () => add(50));
     const main = page.getByRole('main');
-    expect(await main.innerText()).to.match(/Rose from 6\d\d at \S+ to 720: growing by 2 ± [\d.]+\/s/);
-    await watch(100, () => take(10));
-    expect(await main.innerText()).to.match(/Fell from 7\d\d at \S+ to 520: drains in about 4 min/);
+    expect(await main.innerText()).to.match(/Rose from 3,\d+ at \S+ to 3,600: growing by 10 ± [\d.]+\/s/);
+    await watch(100, () => take(50));
+    expect(await main.innerText()).to.match(/Fell from 3,\d+ at \S+ to 2,600: drains in about 4 min/);
   });
 
   it('who paused a queue, since when and why', async () => {
