@@ -46,8 +46,11 @@ describe('the audit', () => {
   };
   const latest = async (): Promise<AuditEntry | undefined> =>
     (await site.story.storage.audit.list({ limit: 1 }))[0];
-  const page = async (query = ''): Promise<string> =>
-    textOf((await site.http.get(`/job-dashboard/audit${query}`)).text);
+  /** Returns the text of the list, without the form of its filters, which names all actions. */
+  const page = async (query = ''): Promise<string> => {
+    const { text } = await site.http.get(`/job-dashboard/audit${query}`);
+    return textOf(text.replace(/<form class="fields".*?<\/form>/s, ''));
+  };
 
   it('has no entry of an action that was not carried out', async () => {
     const before = await latest();
@@ -196,7 +199,26 @@ describe('the audit', () => {
       .to.include('Retried job')
       .and.not.include('Paused queue');
     expect(await page('?action=queues/pause')).not.to.include('Retried job');
-    expect(await page('?who=nobody')).not.to.include('Paused queue');
+    expect(await page('?who=nobody')).to.include('No entries match');
+  });
+
+  it('can be filtered by time, also as an age', async () => {
+    await act(`/jobs/${site.story.failedId}/retry`);
+    site.story.storage.manualClock.advance(3 * 3_600_000);
+    await act('/queues/mail/pause');
+    expect(await page('?since=2h'))
+      .to.include('Paused queue')
+      .and.not.include('Retried job');
+    expect(await page('?until=2h'))
+      .to.include('Retried job')
+      .and.not.include('Paused queue');
+    expect((await site.http.get('/job-dashboard/audit?since=soon')).status).to.equal(400);
+  });
+
+  it('offers its filters as a form', async () => {
+    const { text } = await site.http.get('/job-dashboard/audit?action=queues/pause&who=ada');
+    expect(text).to.contain('<option value="queues/pause" selected>Paused queue</option>');
+    expect(text).to.contain('name="who" value="ada"');
   });
 
   it('comes with records of rejected requests for the application', async () => {

@@ -1,7 +1,7 @@
 import type { RecurringJob } from '@longshore/jobs';
 import { type AuditEntry, isId, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
 import { auditDetails } from '@longshore/jobs/operations';
-import { isEntryId, selectionText, storedFilters, wantedIn } from '../pages/audit.js';
+import { auditFilterOf, isEntryId, selectionText, storedFilters, wantedIn } from '../pages/audit.js';
 import {
   exportedJson,
   type ExportedList,
@@ -130,8 +130,12 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'values',
       'before',
     ],
-    read: byCursor(isEntryId, async (after, query, { reader, redact }) => {
-      const list = { limit: ROWS, ...wantedIn(query), ...(after === null ? {} : { after }) };
+    read: byCursor(isEntryId, async (after, query, { reader, redact, nowMs }) => {
+      const list = {
+        limit: ROWS,
+        ...auditFilterOf(wantedIn(query), nowMs),
+        ...(after === null ? {} : { after }),
+      };
       return (await reader.audit.list(list)).map((entry) => auditRow(entry, redact));
     }),
   },

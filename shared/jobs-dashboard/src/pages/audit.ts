@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseTime } from '@longshore/edge';
+import { compareTexts, parseTime } from '@longshore/edge';
 import type { JsonValue } from '@longshore/jobs';
 import {
   actionOf,
@@ -10,13 +10,14 @@ import {
   operations,
   type Outcome,
 } from '@longshore/jobs/operations';
-import { type AuditEntry, bulkActions, isId } from '@longshore/jobs/storage';
+import { type AuditEntry, type AuditFilter, bulkActions, isId } from '@longshore/jobs/storage';
 import { bulkWords } from '../actions/bulk-words.js';
 import { counted, formatNumber, formatRate } from '../format/count.js';
 import { argsLine } from '../format/json-tokens.js';
 import { dayIn } from '../format/time.js';
 import { badRequest } from '../http/problem.js';
 import { type Filters, isJobState, isTermKey, type Term } from '../search/filters.js';
+import { momentOf } from '../search/moment.js';
 import { searchText } from '../search/search.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
 import { readRows } from './list-page.js';
@@ -32,15 +33,17 @@ const outcomeWords: Readonly<Record<Outcome, string | null>> = {
   'without effect': 'no change needed',
 };
 
-export async function auditPage({ query }: PageRequest, { reader, redact }: PageContext): Promise<Page> {
+export async function auditPage({ query }: PageRequest, { reader, redact, now }: PageContext): Promise<Page> {
   const after = query.get('after');
   if (after !== null && !isEntryId(after))
     throw badRequest('There is no such page of the list', `“${after}” is not the number of an entry.`);
   const wanted = wantedIn(query);
+  const filter = auditFilterOf(wanted, now());
   return {
     title: 'Audit',
     section: 'audit',
-    view: 'page',
+    view: 'audit',
+    data: { wanted, isFiltered: Object.keys(wanted).length > 0, actions: actionChoices },
     regions: [
       {
         name: 'audit',
@@ -49,11 +52,12 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
         load: async () => {
           const position = after === null ? {} : { after };
           const { rows, isComplete } = await readRows(ROWS, (limit) =>
-            reader.audit.list({ limit, ...wanted, ...position }),
+            reader.audit.list({ limit, ...filter, ...position }),
           );
           return {
             entries: rows.map((entry) => auditRow(entry, redact)),
             order: 'newest',
+            isFiltered: Object.keys(wanted).length > 0,
             exported: new URLSearchParams(wanted).toString(),
             first: after === null ? null : auditPath(wanted),
             next: isComplete ? null : auditPath({ ...wanted, after: rows.at(-1)?.id ?? '' }),
@@ -148,13 +152,37 @@ export function selectionText(filters: Filters): string {
   return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
 }
 
-/** Parses the filters of the audit page: `who`, `action` and `target`. Omits empty ones. */
-export function wantedIn(query: URLSearchParams): Partial<Record<'who' | 'action' | 'target', string>> {
-  const filters = ['who', 'action', 'target'].flatMap((name) => {
+/** The filters of the audit, as an address has them. */
+type Wanted = Partial<Record<'who' | 'action' | 'target' | 'since' | 'until', string>>;
+
+/** Returns the filters of the audit page in an address. Omits empty ones. */
+export function wantedIn(query: URLSearchParams): Wanted {
+  const filters = ['who', 'action', 'target', 'since', 'until'].flatMap((name) => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, value] as const];
   });
   return Object.fromEntries(filters);
+}
+
+/**
+ * Returns the conditions that the filters mean. `since` and `until` are dates, times in UTC or ages such as `2h`.
+ *
+ * @throws {Problem} (400) if a time is neither
+ */
+export function auditFilterOf({ since, until, ...texts }: Wanted, nowMs: number): AuditFilter {
+  const momentIn = (text: string): Date => {
+    const moment = momentOf(text, nowMs);
+    if (moment !== null) return moment;
+    throw badRequest(
+      'That is no time',
+      `“${text}” is not a time such as 2026-03-01T14:05, in UTC, or 2h for two hours ago.`,
+    );
+  };
+  return {
+    ...texts,
+    ...(since !== undefined && { from: momentIn(since) }),
+    ...(until !== undefined && { until: momentIn(until) }),
+  };
 }
 
 function auditPath(parameters: Readonly<Record<string, string>>): string {
@@ -201,6 +229,11 @@ const actionTexts: Readonly<Record<string, Words>> = {
     ]),
   ),
 };
+
+/** All actions that the audit records, with their past tense, in the order of their names. */
+const actionChoices = Object.entries(actionTexts)
+  .map(([action, [done, thing]]) => ({ action, words: `${done} ${thing}` }))
+  .toSorted((one, other) => compareTexts(one.words, other.words));
 
 /** Returns the past tense of an action, such as `Retried`. Returns unknown actions unchanged. */
 export function actionDone(action: string): string {
