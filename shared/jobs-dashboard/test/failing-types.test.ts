@@ -1,131 +1,208 @@
 import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
-import { type NameTiming, Timing } from '@longshore/jobs/storage';
-import { eventually, ManualClock, overriding, patientServer } from '@longshore/test-support';
+import type { DashboardReader } from '../src/reading/dashboard-reader.js';
+import { eventually, ManualClock, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
-import { failingTypeWarnings, findFailingTypes } from '../src/diagnosis/failures.js';
-import { read } from './situation.js';
+import { failingTypeWarnings } from '../src/diagnosis/failures.js';
+import { slowTypeWarnings } from '../src/diagnosis/slow-types.js';
+import { findTypeHealth, readHealthOfType, type TypeHealth } from '../src/diagnosis/type-health.js';
+import type { Warning } from '../src/diagnosis/warning.js';
+import { plainText } from '../src/format/sentence.js';
 
-describe('a job type that fails', () => {
-  const charge = defineJob({ name: 'charge-card', queue: 'payments', maxAttempts: 1 });
-  const mail = defineJob({ name: 'send-mail', queue: 'mail' });
+const MINUTE_MS = 60_000;
+
+describe('a job type', () => {
+  let clock: ManualClock;
   let storage: MemoryStorage;
-  let client: JobClient;
   beforeEach(() => {
-    storage = new MemoryStorage({ clock: new ManualClock() });
-    client = new JobClient(storage);
+    clock = new ManualClock();
+    storage = new MemoryStorage({ clock });
   });
   afterEach(() => storage.close());
 
-  /** Runs `failed` jobs of a type that always fails, and 100 jobs of a type that always succeeds. */
-  const run = async (failed: number): Promise<void> => {
+  /** Passes minutes. In each of them, attempts end: `failed` of them fail and are retried. */
+  const pass = (
+    minutes: number,
+    { done, failed = 0, ms = 200, name = 'charge-card', queue = 'payments' }: Attempts,
+  ): void => {
+    for (let minute = 0; minute < minutes; minute++) {
+      for (let attempt = 0; attempt < done + failed; attempt++) {
+        storage.timings.started(queue, name, 5);
+        storage.timings.ended(queue, name, attempt < failed ? 'retry' : 'done', ms);
+      }
+      storage.timings.store();
+      clock.advance(MINUTE_MS);
+    }
+  };
+  const textOf = ({ text }: Warning): string =>
+    plainText(text, clock.now()).replaceAll(/\d{4}-\d\d-\d\d (\d\d:\d\d) UTC/g, '$1');
+  const warnings = ({ failing, slow }: TypeHealth): string[] =>
+    [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)].map(
+      (warning) => `${textOf(warning)} ${warning.advice}`,
+    );
+  const found = async (queue?: string): Promise<string[]> => warnings(await findTypeHealth(storage, queue));
+
+  const allSucceeded = 'All jobs that failed in the last 10 minutes have succeeded since, or were deleted.';
+
+  it('that fails is reported by its attempts, although each job succeeded when it was retried', async () => {
+    pass(120, { done: 49, failed: 1 });
+    pass(3, { done: 35, failed: 65 });
+    expect(await found()).to.deep.equal([
+      `Job type “charge-card” has been failing since 02:00: 195 attempts failed, 65 % of the latest 100. ${allSucceeded} Before, 2 % of 6,000 attempts failed.`,
+    ]);
+  });
+
+  it('that has failed for hours is compared with the time before it began', async () => {
+    pass(600, { done: 49, failed: 1 });
+    pass(400, { done: 35, failed: 65 });
+    // Periods over three hours ago are known by the hour.
+    expect(await found()).to.have.length(1);
+    expect((await found())[0]).to.match(
+      /failing since 10:00: 26,000 attempts failed, 65 % of .* Before, 2 % of 30,000 attempts failed\.$/,
+    );
+  });
+
+  it('that is back to normal recovers within a minute, and is no longer reported two minutes later', async () => {
+    pass(120, { done: 49, failed: 1 });
+    pass(4, { done: 35, failed: 65 });
+    pass(1, { done: 49, failed: 1 });
+    expect(await found()).to.deep.equal([
+      `Job type “charge-card” is recovering: 2 % of the latest 50 attempts failed. From 02:00 to 02:04, 260 attempts failed, 65 %. ${allSucceeded} Before, 2 % of 6,000 attempts failed.`,
+    ]);
+    pass(1, { done: 49, failed: 1 });
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it('that stopped running is not said to fail', async () => {
+    pass(120, { done: 49, failed: 1 });
+    pass(4, { done: 35, failed: 65 });
+    clock.advance(4 * MINUTE_MS);
+    expect((await found())[0]).to.match(
+      /^Job type “charge-card” has not run since 02:04\. From 02:00 to 02:04, 260 /,
+    );
+    clock.advance(7 * MINUTE_MS);
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it('without a baseline is reported as such', async () => {
+    pass(2, { done: 8, failed: 12 });
+    expect(await found()).to.deep.equal([
+      `Job type “charge-card” has been failing since the first recorded attempt at 00:00: 24 attempts failed, 60 % of the latest 40. ${allSucceeded} There is no baseline, because all of its recorded attempts, up to 24 hours back, are like this.`,
+    ]);
+  });
+
+  it('that always fails a little is not reported', async () => {
+    pass(180, { done: 14, failed: 6 });
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it('that always fails is reported', async () => {
+    pass(180, { done: 0, failed: 20 });
+    expect((await found())[0]).to.match(/has been failing since the first recorded attempt at 00:00/);
+  });
+
+  it('is judged in each queue by its attempts there, and on its page in all', async () => {
+    pass(120, { done: 49, failed: 1 });
+    pass(120, { done: 50, queue: 'mail' });
+    pass(3, { done: 35, failed: 65 });
+    expect((await found('payments'))[0]).to.include('195 attempts in this queue failed');
+    expect(await found('mail')).to.deep.equal([]);
+    expect(warnings(await readHealthOfType(storage, 'charge-card'))).to.deep.equal(await found());
+  });
+
+  it('among many that fail a little is not named, but all together are reported', async () => {
+    const names = Array.from({ length: 40 }, (_each, index) => `type-${index}`);
+    const passAll = (done: number, failed: number): void => {
+      for (const name of names) {
+        for (let attempt = 0; attempt < done + failed; attempt++)
+          storage.timings.ended('q', name, attempt < failed ? 'failed' : 'done', 10);
+      }
+      clock.advance(MINUTE_MS);
+    };
+    for (let minute = 0; minute < 20; minute++) passAll(2, 0);
+    passAll(1, 1);
+    expect((await found())[0]).to.match(
+      /^Jobs of several types have been failing since 00:20: 40 attempts failed/,
+    );
+  });
+
+  it('that runs many times longer is reported with medians, and recovers', async () => {
+    pass(120, { done: 30, ms: 200 });
+    pass(3, { done: 30, ms: 4_100 });
+    expect((await found())[0]).to.match(
+      /^Job type “charge-card” has been running \d\d × longer since 02:00: median [34]\.\d s, before 1\d\d ms|2\d\d ms\./,
+    );
+    pass(1, { done: 50, ms: 200 });
+    expect((await found())[0]).to.match(/^Job type “charge-card” is recovering: it runs (1|2)\d\d ms/);
+    pass(1, { done: 50, ms: 200 });
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it('is named with its errors, what part of its jobs has them, and a link to jobs that can be retried', async () => {
+    const charge = defineJob({ name: 'charge-card', queue: 'payments', maxAttempts: 1 });
+    let failures = 0;
     const server = new JobServer({
       storage,
       ...patientServer,
-      logger: {
-        debug: () => undefined,
-        info: () => undefined,
-        warn: () => undefined,
-        error: () => undefined,
-      },
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
       handlers: [
-        handleJob(charge, () => Promise.reject(new TypeError('the gateway refused the card'))),
-        handleJob(mail, () => undefined),
+        handleJob(charge, () => {
+          const error =
+            ++failures > 9 ? new RangeError('too much') : new TypeError('the gateway refused the card');
+          return Promise.reject(error);
+        }),
       ],
     });
-    const definitions = [...Array<typeof charge>(failed).fill(charge), ...Array<typeof mail>(100).fill(mail)];
-    await client.enqueueMany(definitions.map((definition) => ({ definition, args: {} })));
+    await new JobClient(storage).enqueueMany(
+      Array.from({ length: 12 }, () => ({ definition: charge, args: {} })),
+    );
     await server.start();
     await eventually(
       () => storage.jobs.stateCounts(),
-      (counts) => counts.done + counts.failed === 100 + failed,
+      (counts) => counts.failed === 12,
     );
     await server.stop();
-    await storage.maintenance.maintain();
-  };
-
-  it('is named, although most jobs of other types are done', async () => {
-    await run(12);
-    const [warning, ...otherWarnings] = failingTypeWarnings(await findFailingTypes(storage));
-    expect(otherWarnings).to.deep.equal([]);
-    expect(read(warning?.text ?? [])).to.equal(
-      'Job type “charge-card” is failing: 12 jobs had failed attempts in the last 5 minutes, all of them with errors like TypeError: the gateway refused the card.',
+    const { failing } = await findTypeHealth(storage);
+    const [warning] = failingTypeWarnings(failing);
+    expect(warning === undefined ? '' : textOf(warning)).to.include(
+      '12 attempts failed, 100 % of the latest 12. 12 jobs that failed in the last 10 minutes have not succeeded since: 9 of these 12 had errors like TypeError: the gateway refused the card.',
     );
-  });
-
-  it('links to its page while all of its jobs wait for a retry, because no list of failed jobs has them', async () => {
-    await run(12);
-    const [type] = await findFailingTypes(storage);
-    if (type === undefined) throw new Error('No type is failing');
-    const waiting = type.errors.map((error) => ({ ...error, retryable: 0 }));
-    const links = failingTypeWarnings([type, { ...type, errors: waiting }]).map(({ link }) => link);
+    const links = [failing, failing.map((type) => ({ ...type, errors: [] }))].map(
+      (types) => failingTypeWarnings(types)[0]?.link,
+    );
     expect(links).to.deep.equal(['jobs?state=failed&name=charge-card', 'types/charge-card']);
   });
 
-  it('is found in its own queue only', async () => {
-    await run(12);
-    expect(await findFailingTypes(storage, 'mail')).to.deep.equal([]);
-    expect((await findFailingTypes(storage, 'payments')).map(({ name }) => name)).to.deep.equal([
-      'charge-card',
-    ]);
-  });
-
-  it('is described on the page of its queue with what is counted there, and what in all queues', async () => {
-    await run(12);
-    const [warning] = failingTypeWarnings(await findFailingTypes(storage, 'payments'));
-    expect(read(warning?.text ?? [])).to.contain(
-      '12 jobs had failed attempts in the last 5 minutes in all queues,',
-    );
-    expect(warning?.advice).to.match(/^100 % of its attempts in this queue /);
-  });
-
-  it('is not reported for a few failures, which may be chance', async () => {
-    await run(4);
-    expect(await findFailingTypes(storage)).to.deep.equal([]);
-  });
-
-  const timing = (done: number, failed: number): NameTiming => {
-    const measured = new Timing();
-    Object.assign(measured, { done, failed });
-    return { name: charge.name, timing: measured };
-  };
-
-  it('is reported within a minute, although most of its jobs before were done', async () => {
-    await run(12);
-    const failing = async (doneInLastMinute: number) =>
-      failingTypeWarnings(
-        await findFailingTypes({
-          statistics: storage.statistics,
-          timings: overriding(storage.timings, {
-            listNames: async ({ sinceMs }) => [timing(sinceMs === 60_000 ? doneInLastMinute : 900, 12)],
-          }),
-        }),
-      ).map(({ advice }) => advice);
-    expect(await failing(4)).to.deep.equal([
-      '75 % of its attempts in the last minute failed; it hardly ran in the 24 hours before.',
-    ]);
-    expect(await failing(180)).to.deep.equal([]);
-  });
-
-  it('is reported although it failed the first few times that it ran, which says nothing about what is usual', async () => {
-    await run(12);
-    const read = async (before: { done: number; failed: number }): Promise<(number | null)[]> => {
-      const types = await findFailingTypes({
-        statistics: storage.statistics,
-        timings: overriding(storage.timings, {
-          listNames: async ({ sinceMs }) =>
-            sinceMs < 3_600_000 ? [timing(20, 12)] : [timing(20 + before.done, 12 + before.failed)],
-        }),
+  it('costs two statements while all is well, and four if there is a suspect', async () => {
+    let statements = 0;
+    const counting = <Role extends object>(role: Role): Role =>
+      new Proxy(role, {
+        get: (target, method) => {
+          const read = Reflect.get(target, method) as (...args: unknown[]) => unknown;
+          return (...args: unknown[]): unknown => {
+            statements++;
+            return Reflect.apply(read, target, args);
+          };
+        },
       });
-      return types.map(({ usual }) => usual);
+    const reader: Pick<DashboardReader, 'timings' | 'statistics'> = {
+      timings: counting(storage.timings),
+      statistics: counting(storage.statistics),
     };
-    expect(await read({ done: 6, failed: 3 })).to.deep.equal([null]);
-    expect(await read({ done: 60, failed: 30 })).to.deep.equal([]);
-  });
-
-  it('is not reported any more once its failed jobs have been retried', async () => {
-    await run(12);
-    for (const { id } of await storage.jobs.list({ filter: { state: ['failed'] }, limit: 50 }))
-      await storage.control.retry(id);
-    expect(await findFailingTypes(storage)).to.deep.equal([]);
+    pass(120, { done: 49, failed: 1 });
+    await findTypeHealth(reader);
+    expect(statements).to.equal(2);
+    pass(3, { done: 35, failed: 65 });
+    statements = 0;
+    await findTypeHealth(reader);
+    expect(statements).to.equal(4);
   });
 });
+
+interface Attempts {
+  readonly done: number;
+  readonly failed?: number;
+  /** How long each attempt runs, in milliseconds. */
+  readonly ms?: number;
+  readonly name?: string;
+  readonly queue?: string;
+}

@@ -14,7 +14,7 @@ describe('the headline of the overview', () => {
     recoveringSince,
     isMuted,
   });
-  const headline = (warnings: CurrentWarning[], recent = { done: 0, failed: 0, common: null }): string => {
+  const headline = (warnings: CurrentWarning[], recent = { done: 0, failed: 0 }): string => {
     const situation = { queues: [queue()], servers: [server()], lost: [], recent } as unknown as Situation;
     return overallState(situation, warnings, counts).headline;
   };
@@ -35,7 +35,7 @@ describe('the headline of the overview', () => {
   });
 
   it('does not call a system idle between two short jobs', () => {
-    expect(headline([], { done: 5, failed: 0, common: null })).to.equal('All is well');
+    expect(headline([], { done: 5, failed: 0 })).to.equal('All is well');
     expect(headline([])).to.equal('Idle');
   });
 });

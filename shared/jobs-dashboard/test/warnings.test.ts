@@ -31,8 +31,8 @@ describe('the warnings', () => {
     setAside: [],
     alertFailures: [],
     clockAheadMs: 0,
-    recent: { done: 0, failed: 0, common: null },
-    failingTypes: [],
+    recent: { done: 0, failed: 0 },
+    typeHealth: { failing: [], slow: [] },
     failingRecurring: [],
     missed: [],
     blocking: noBlockingKeys,
@@ -107,16 +107,6 @@ describe('the warnings', () => {
       'Queue “q” is stalled: its oldest job has been ready for 40 s, although 1 of 2 slots is free',
     ],
     [
-      'many failures',
-      situation({ recent: { done: 20, failed: 5, common: null } }),
-      '5 of the 25 jobs that finished in the last 10 minutes failed',
-    ],
-    [
-      'nothing but failures',
-      situation({ recent: { done: 0, failed: 1_000, common: null } }),
-      'All 1,000 jobs that finished in the last 10 minutes failed',
-    ],
-    [
       'a dashboard whose clock is ahead',
       situation({ clockAheadMs: 9_000 }),
       'The clock of this dashboard is 9.0 s ahead of the storage’s clock',
@@ -182,39 +172,6 @@ describe('the warnings', () => {
     expect(await due({ lastJobId: 'last' }, 'processing')).to.have.lengthOf(1);
   });
 
-  for (const [what, common, words] of [
-    [
-      'the queue and the error of most failures',
-      {
-        stored: 4_541,
-        queue: { name: 'bulk', failed: 4_503 },
-        error: { name: 'HttpError', message: 'upstream said 503\nat 7', most: true },
-      },
-      '4,503 of 4,541 in queue “bulk”; most often HttpError: upstream said 503',
-    ],
-    [
-      'the one queue of all failures, and one of several frequent errors',
-      {
-        stored: 9,
-        queue: { name: 'bulk', failed: 4_600 },
-        error: { name: 'Error', message: '', most: false },
-      },
-      'All in queue “bulk”; often Error',
-    ],
-    ['where to look if nothing is known of them', null, 'Check what they have in common.'],
-  ] as const) {
-    it(`name ${what}`, () => {
-      const [warning] = findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }));
-      expect(warning).to.deep.include({ link: 'errors?since=1h', advice: words });
-    });
-  }
-
-  it('stop when hardly any failed job is left to retry or delete', () => {
-    const error = { name: 'HttpError', message: 'upstream said 503', most: true };
-    const common = { queue: { name: 'bulk', failed: 4_541 }, stored: 4, error };
-    expect(findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }))).to.deep.equal([]);
-  });
-
   it('link to the stalled job, or to the jobs of its server', () => {
     const [one] = findWarnings(situation({ stalled: [lease({})] }));
     const [both] = findWarnings(situation({ stalled: [lease({}), lease({})] }));
@@ -233,8 +190,6 @@ describe('the warnings', () => {
       situation({ lost: [lostServer()], servers: [server({ startedAt: ago(80) })] }),
     ],
     ['a server that died long ago', situation({ lost: [lostServer({ lostAt: ago(901) })] })],
-    ['a failure now and then', situation({ recent: { done: 21, failed: 5, common: null } })],
-    ['a few failures and nothing else', situation({ recent: { done: 0, failed: 4, common: null } })],
     [
       'a queue that is worked on',
       situation({

@@ -116,7 +116,7 @@ export function timing(fixture: Fixture): void {
       ({ retried, waiting }) => retried === 1 && waiting.total === 1,
     );
     const names = ['timing.fails', 'timing.starts', 'timing.none'];
-    const { readAt, byName } = await timings.readHistories({ queue, names });
+    const { readAt, byName, total: all } = await timings.readHistories({ queue, names });
     expect(Math.abs(readAt.getTime() - clock.now())).to.be.below(minuteMs);
     expect([...byName.keys()].toSorted()).to.deep.equal(names.toSorted());
     const figures = names.map((name) =>
@@ -129,6 +129,7 @@ export function timing(fixture: Fixture): void {
       ),
     );
     expect(figures).to.deep.equal([[[0, 1, 1, 2, 0]], [[0, 0, 0, 0, 1]], []]);
+    expect(all.map(({ timing: { retried, waiting } }) => [retried, waiting.total])).to.deep.equal([[1, 1]]);
     expect((await timings.readHistories({ names })).byName.get('timing.fails')).to.have.length(1);
     expect(
       (await timings.readHistories({ queue: 'nowhere', names })).byName.get('timing.fails'),

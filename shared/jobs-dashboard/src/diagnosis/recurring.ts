@@ -168,7 +168,7 @@ export function judge(
 /** @param except names of job types that already have a warning */
 export function failingRecurringWarnings(
   failing: readonly FailingRecurring[],
-  except: ReadonlySet<string>,
+  except: ReadonlySet<string | null>,
 ): Warning[] {
   return failing
     .filter(({ name }) => !except.has(name))

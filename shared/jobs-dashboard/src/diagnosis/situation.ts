@@ -14,20 +14,17 @@ import {
 import { totalOf } from '../format/chart.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { listLongest } from '../reading/job-search.js';
-import {
-  type FailingType,
-  findFailingTypes,
-  readCommonFailures,
-  recently,
-  type RecentThroughput,
-} from './failures.js';
 import { findPausedJobs, type PausedJobs } from './pause.js';
 import { type FailingRecurring, findFailingRecurring, findLate, findMissed } from './recurring.js';
 import { stalledQuery } from './servers.js';
+import { findTypeHealth, type TypeHealth } from './type-health.js';
 
 const FEW_JOBS = 5;
 /** Maximum number of undelivered alerts to read. */
 const MAX_FAILURES = 100;
+
+/** The period that counts as recent, and the length of its buckets, in milliseconds. */
+export const recently = { sinceMs: 10 * 60_000, bucketMs: 10_000 } as const;
 
 export interface Situation {
   readonly queues: readonly Queue[];
@@ -44,9 +41,10 @@ export interface Situation {
    * a later run has come due.
    */
   readonly missed: readonly MissedRuns[];
-  readonly recent: RecentThroughput;
-  /** Job types that fail often enough for a warning, most failures first. */
-  readonly failingTypes: readonly FailingType[];
+  /** The numbers of jobs that finished recently, as defined by {@link recently}. */
+  readonly recent: { readonly done: number; readonly failed: number };
+  /** The job types that fail, or are slow. */
+  readonly typeHealth: TypeHealth;
   readonly failingRecurring: readonly FailingRecurring[];
   readonly blocking: BlockingKeys;
   /** The paused job types that have waiting jobs, or might have some. */
@@ -74,7 +72,7 @@ export async function readSituation(
     stalled,
     lost,
     ended,
-    failingTypes,
+    typeHealth,
     failingRecurring,
     blocking,
     pausedJobs,
@@ -90,7 +88,7 @@ export async function readSituation(
     reader.leases.listStalled(stalledQuery),
     reader.servers.listLost(),
     reader.statistics.throughput(recently),
-    findFailingTypes(reader),
+    findTypeHealth(reader),
     findFailingRecurring(context),
     reader.queues.listBlockingKeys(),
     findPausedJobs(reader),
@@ -99,8 +97,6 @@ export async function readSituation(
     reader.alerts.listFailures(MAX_FAILURES),
     readClockAhead(context),
   ]);
-  const total = totalOf(ended);
-  const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
   const nowMs = now();
   const [late, missed] = await Promise.all([
     findLate(recurring, nowMs, reader),
@@ -115,8 +111,8 @@ export async function readSituation(
     lost,
     late,
     missed,
-    recent,
-    failingTypes,
+    recent: totalOf(ended),
+    typeHealth,
     failingRecurring,
     blocking,
     pausedJobs,

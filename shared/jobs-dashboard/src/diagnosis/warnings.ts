@@ -3,12 +3,13 @@ import type { AlertMessage, SetAsideItem, SetAsideRole } from '@longshore/jobs/s
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import { floodWarnings } from './blocking-keys.js';
-import { failingTypeWarnings, failureWarning } from './failures.js';
+import { failingTypeWarnings } from './failures.js';
 import { longWaits, pausedQueues, unservedQueues } from './queues.js';
 import { pausedTypeWarnings } from './pause.js';
 import { failingRecurringWarnings, lateRecurring, missedWarnings } from './recurring.js';
 import { clockSkew, lostServers, silentServers, stalledLeases } from './servers.js';
 import { isUntouched, type Situation } from './situation.js';
+import { slowTypeWarnings } from './slow-types.js';
 import type { Warning } from './warning.js';
 
 /**
@@ -27,10 +28,10 @@ export function findWarnings(situation: Situation): Warning[] {
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation.servers, situation.nowMs),
     ...unservedQueues(situation.queues, situation.servers),
-    ...failureWarnings(situation),
+    ...failingTypeWarnings(situation.typeHealth.failing),
     ...failingRecurringWarnings(
       situation.failingRecurring,
-      new Set(situation.failingTypes.map(({ name }) => name)),
+      new Set(situation.typeHealth.failing.map(({ name }) => name)),
     ),
     ...missedWarnings(situation.missed),
     ...setAsideWarnings(situation.setAside),
@@ -40,15 +41,11 @@ export function findWarnings(situation: Situation): Warning[] {
     // Late recurring jobs are omitted if no server is running, because `noServers` already reports the cause.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
     ...longWaits(situation),
+    ...slowTypeWarnings(situation.typeHealth.slow),
     ...alertWarnings(situation.alertFailures),
     ...floodWarnings(situation.blocking, situation.nowMs),
     ...clockSkew(situation.servers, situation.clockAheadMs),
   ];
-}
-
-/** Returns warnings about failing job types or, if no type stands out, about the failures of all jobs together. */
-function failureWarnings({ failingTypes, recent }: Situation): Warning[] {
-  return failingTypes.length > 0 ? failingTypeWarnings(failingTypes) : failureWarning(recent);
 }
 
 /** Returns a warning if no server is running, except in a new installation that has never been used. */

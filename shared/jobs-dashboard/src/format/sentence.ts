@@ -10,7 +10,7 @@ export interface Moment {
   readonly at: Date;
 }
 
-/** The time when something ends, shown as “07:00”. If it is at least 20 hours away, the day is shown, too. */
+/** The time when something begins or ends, shown as “07:00”. If it is at least 20 hours away, the day is shown, too. */
 interface End {
   readonly until: Date;
 }

@@ -12,7 +12,9 @@ import {
 import { soon } from '../cache/deadline.js';
 import type { BacklogOutlook } from '../diagnosis/backlog-outlook.js';
 import { blockedBy, keysOf, readyJobs } from '../diagnosis/blocking-keys.js';
-import { failingTypeWarnings, findFailingTypes } from '../diagnosis/failures.js';
+import { failingTypeWarnings } from '../diagnosis/failures.js';
+import { slowTypeWarnings } from '../diagnosis/slow-types.js';
+import { findTypeHealth } from '../diagnosis/type-health.js';
 import { findPausedJobs, pausedIn, pauseText } from '../diagnosis/pause.js';
 import { queueStatus } from '../diagnosis/queues.js';
 import { groupByQueue, isSilent } from '../diagnosis/servers.js';
@@ -109,14 +111,14 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
 }
 
 async function loadQueue(name: string, context: PageContext): Promise<object> {
-  const [queue, queues, servers, buckets, pausedJobs, blocking, failingTypes] = await Promise.all([
+  const [queue, queues, servers, buckets, pausedJobs, blocking, { failing, slow }] = await Promise.all([
     findQueue(name, context),
     context.reader.queues.list(),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
     findPausedJobs(context.reader, name),
     context.reader.queues.listBlockingKeys(name),
-    findFailingTypes(context.reader, name),
+    findTypeHealth(context.reader, name),
   ]);
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
@@ -131,7 +133,7 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     blocking: blocking.keys.slice(0, FEW_KEYS).map(keyRow),
     moreKeys: Math.max(0, blocking.keys.length - FEW_KEYS),
     pausedTypes: waiting.map((type) => type.name),
-    warnings: failingTypeWarnings(failingTypes),
+    warnings: [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)],
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     inCode: queue.inCode,

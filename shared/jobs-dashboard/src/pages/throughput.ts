@@ -1,4 +1,4 @@
-import { recently } from '../diagnosis/failures.js';
+import { recently } from '../diagnosis/situation.js';
 import { chartOf, withFiner } from '../format/chart.js';
 import { jobsPath, type Term } from '../search/filters.js';
 import type { PageContext, Region } from '../shell/page.js';

@@ -1,8 +1,11 @@
 import { compareTexts, shorten } from '@longshore/edge';
 import type { Job } from '@longshore/jobs';
 import { type ErrorGroup, type NameTiming, otherNames, type Server } from '@longshore/jobs/storage';
+import { failingTypeWarnings } from '../diagnosis/failures.js';
 import { pauseText } from '../diagnosis/pause.js';
 import { isSilent } from '../diagnosis/servers.js';
+import { slowTypeWarnings } from '../diagnosis/slow-types.js';
+import { readHealthOfType } from '../diagnosis/type-health.js';
 import { formatCount, formatNumber } from '../format/count.js';
 import { capitalized, type Sentence } from '../format/sentence.js';
 import { notFound } from '../http/problem.js';
@@ -170,7 +173,7 @@ async function loadType(name: string, { reader, now }: PageContext): Promise<obj
   const nowMs = now();
   const minuteMs = 60_000;
   const untilMs = (Math.floor(nowMs / minuteMs) + 1) * minuteMs;
-  const [paused, servers, buckets] = await Promise.all([
+  const [paused, servers, buckets, { failing, slow }] = await Promise.all([
     reader.jobTypes.listPaused(),
     reader.servers.list(),
     reader.timings.read({
@@ -179,6 +182,7 @@ async function loadType(name: string, { reader, now }: PageContext): Promise<obj
       bucketMs: minuteMs,
       name,
     }),
+    readHealthOfType(reader, name),
   ]);
   const pause = paused.find((type) => type.name === name);
   const hour = buckets[0]?.timing.copy();
@@ -188,6 +192,7 @@ async function loadType(name: string, { reader, now }: PageContext): Promise<obj
   return {
     name,
     paused: pause === undefined ? null : capitalized(pauseText(pause)),
+    warnings: [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)],
     // Ignores values older than three minutes. Servers measure the backlog once a minute, but only while they run.
     backlog: buckets.slice(-3).findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
     done,

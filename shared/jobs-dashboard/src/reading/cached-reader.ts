@@ -48,7 +48,8 @@ const slowReads: {
   deployments: { list: steady },
   alerts: { listFailures: steady },
   timings: {
-    listNames: steady,
+    listNames: (_result, { sinceMs }) => (sinceMs > 3 * 3_600_000 ? LONG_MS : STEADY_MS),
+    readHistories: steady,
     read: (_result, { bucketMs }) => Math.min(Math.max(bucketMs / 10, STEADY_MS), LONG_MS),
   },
 };

@@ -39,7 +39,7 @@ export interface DashboardReader extends Pick<
   readonly audit: Pick<AuditLog, 'list'>;
   readonly savedSearches: Pick<SavedSearches, 'list'>;
   readonly setAside: Pick<SetAside, 'list'>;
-  readonly timings: Pick<Timings, 'read' | 'listNames'>;
+  readonly timings: Pick<Timings, 'read' | 'readHistories' | 'listNames'>;
   readonly jobTypes: Pick<JobTypes, 'listPaused'>;
   readonly deployments: Pick<Deployments, 'list'>;
   readonly incidents: Pick<Incidents, 'list' | 'find'>;

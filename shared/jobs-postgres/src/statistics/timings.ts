@@ -129,15 +129,17 @@ export class PostgresTimings implements Timings {
     const readAt = await this.#clock.fresh();
     const { hoursFrom, minutesFrom } = historyStart(query, readAt.getTime());
     const byName = new Map<string, HistoryBucket[]>(query.names.map((name) => [name, []]));
+    const total: HistoryBucket[] = [];
     const [queueId] = query.queue === undefined ? [allQueues] : await this.#queues.idsOf([query.queue]);
-    if (queueId === undefined || byName.size === 0) return { readAt, byName };
-    const values = [queueId, [...byName.keys()], hoursFrom, minutesFrom];
+    if (queueId === undefined) return { readAt, byName, total };
+    const values = [queueId, [allNames, ...byName.keys()], hoursFrom, minutesFrom];
     for (const row of await this.#reads.query<TimingRow & { seconds: number }>(selectHistories, values)) {
       const timing = new Timing();
       add(timing, row);
-      byName.get(row.name)?.push({ at: new Date(row.at), bucketMs: 1_000 * row.seconds, timing });
+      const buckets = row.name === allNames ? total : byName.get(row.name);
+      buckets?.push({ at: new Date(row.at), bucketMs: 1_000 * row.seconds, timing });
     }
-    return { readAt, byName };
+    return { readAt, byName, total };
   }
 }
 

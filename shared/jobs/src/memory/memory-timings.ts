@@ -114,17 +114,15 @@ export class MemoryTimings implements Timings {
       }))
         .filter(({ timing }) => attemptsOf(timing) + timing.waiting.total > 0)
         .toSorted((one, other) => one.at.getTime() - other.at.getTime());
-    const byName = new Map(
-      query.names.map((name) => {
-        const series = ofQueue?.get(name);
-        const hours = bucketsOf(series, 'hour').filter(
-          ({ at }) => at.getTime() >= hoursFrom && at.getTime() < minutesFrom,
-        );
-        const minutes = bucketsOf(series, 'minute').filter(({ at }) => at.getTime() >= minutesFrom);
-        return [name, [...hours, ...minutes]] as const;
-      }),
-    );
-    return { readAt: new Date(nowMs), byName };
+    const historyOf = (name: string): HistoryBucket[] => {
+      const series = ofQueue?.get(name);
+      const hours = bucketsOf(series, 'hour').filter(
+        ({ at }) => at.getTime() >= hoursFrom && at.getTime() < minutesFrom,
+      );
+      return [...hours, ...bucketsOf(series, 'minute').filter(({ at }) => at.getTime() >= minutesFrom)];
+    };
+    const byName = new Map(query.names.map((name) => [name, historyOf(name)] as const));
+    return { readAt: new Date(nowMs), byName, total: historyOf(all) };
   }
 
   /** Stores the buffered timings. Once a minute, also measures the backlog and deletes old timings. */

@@ -111,6 +111,8 @@ export interface TimingHistories {
    * entry for each queried name.
    */
   readonly byName: ReadonlyMap<string, readonly HistoryBucket[]>;
+  /** The buckets of all job names together. */
+  readonly total: readonly HistoryBucket[];
 }
 
 /**
@@ -142,8 +144,8 @@ export interface Timings {
    */
   listNames(query: NameTimingQuery): Promise<NameTiming[]>;
   /**
-   * Returns how the timings of several job names developed over the last day. All of them are read with one statement,
-   * so they are consistent with each other.
+   * Returns how the timings of several job names, and of all together, developed over the last day. All of them are read
+   * with one statement, so they are consistent with each other.
    *
    * @throws {RangeError} if there are more than `historySpan.names` names
    */

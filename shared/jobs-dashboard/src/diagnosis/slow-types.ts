@@ -1,0 +1,64 @@
+import { counted, formatNumber } from '../format/count.js';
+import { type Sentence, sentence } from '../format/sentence.js';
+import { formatDuration } from '../format/time.js';
+import type { SlowType } from './type-health.js';
+import type { Warning } from './warning.js';
+
+/**
+ * Returns warnings about job types that run or wait several times longer than usual. A backlog makes all types of its
+ * queues wait, so there is at most one warning about waiting: for the type with the largest ratio.
+ */
+export function slowTypeWarnings(slow: readonly SlowType[]): Warning[] {
+  const running = slow.filter(({ slowness }) => slowness.kind === 'running');
+  const waiting = slow.filter(({ slowness }) => slowness.kind === 'waiting');
+  const [longest, ...others] = waiting;
+  return [
+    ...running.map((type) => warningOf(type, 0)),
+    ...(longest === undefined ? [] : [warningOf(longest, others.length)]),
+  ];
+}
+
+function warningOf(type: SlowType, others: number): Warning {
+  const { name, slowness } = type;
+  const { kind, shift } = slowness;
+  const runs = kind === 'running';
+  const also =
+    others === 0
+      ? ''
+      : ` ${counted(others, 'other job type')} also ${others === 1 ? 'waits' : 'wait'} longer than usual.`;
+  return {
+    // All waiting types share a warning, whichever of them waits longest at the moment.
+    cause: runs ? `job type ${name} runs longer` : 'job types wait longer',
+    isMeasured: true,
+    text: slowText(type),
+    advice: runs
+      ? 'Check what its handler calls, and what was deployed.'
+      : `Check which jobs are ahead of it, and whether its queue has enough servers.${also}`,
+    link: `types/${encodeURIComponent(name)}`,
+    ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
+  };
+}
+
+function slowText({ name, slowness }: SlowType): Sentence {
+  const { kind, quantile, shift, nowMs, incidentMs, baselineMs, ratio } = slowness;
+  const { state, incident, now, lastAt, beganBetween } = shift;
+  const subject = `Job type “${name}”`;
+  const [verb, participle, past] =
+    kind === 'running' ? ['runs', 'running', 'ran'] : ['waits', 'waiting', 'waited'];
+  const times = `${ratio < 10 ? ratio.toFixed(1) : formatNumber(Math.round(ratio))} ×`;
+  const figure = quantile === 0.5 ? 'median' : '95th percentile';
+  const before = `before ${formatDuration(baselineMs)}`;
+  const isExact = beganBetween === null || beganBetween.until - beganBetween.from <= 60_000;
+  const since = sentence`since ${isExact ? '' : 'about '}${{ until: new Date(shift.beganAt ?? incident.from) }}`;
+  const during = sentence`from ${{ until: new Date(incident.from) }} to ${{ until: new Date(incident.until) }}, it ${past} ${times} longer (${figure} ${formatDuration(incidentMs)}, ${before})`;
+  switch (state) {
+    case 'above':
+      return sentence`${subject} has been ${participle} ${times} longer ${since}: ${figure} ${formatDuration(nowMs ?? incidentMs)}, ${before}.`;
+    case 'recovering':
+      return sentence`${subject} is recovering: it ${verb} ${formatDuration(nowMs ?? 0)} (${figure} of the latest ${formatNumber(now.of)}); ${during}.`;
+    case 'stopped':
+      return sentence`${subject} has not run since ${{ until: new Date(lastAt) }}; ${during}.`;
+    case 'unclear':
+      return sentence`${subject} ${past} ${times} longer ${since}: ${figure} ${formatDuration(incidentMs)}, ${before}. Too few attempts have run since to tell whether this continues.`;
+  }
+}

@@ -1,0 +1,188 @@
+import {
+  type ErrorGroup,
+  type HistoryBucket,
+  historySpan,
+  type NameTiming,
+  otherNames,
+  type TimingHistories,
+} from '@longshore/jobs/storage';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
+import type { Tally } from './change-points.js';
+import { findShift, RECENT_MS, type Shift, type ShiftRule } from './shift.js';
+import { findSlowness, type Slowness } from './slowness.js';
+
+/** Failed attempts are an anomaly if they are at least a fifth of all, and at least three times the usual share. */
+export const failureRule: ShiftRule = { minShare: 0.2, factor: 3, baselineBelow: 1, always: 0.9 };
+
+/** A job type of which unusually many attempts fail, or almost all. */
+export interface FailingType {
+  /** `null` for all types together, if no type stands out. */
+  readonly name: string | null;
+  /** The share of failed attempts over time: now, during the anomaly, and before it. */
+  readonly shift: Shift;
+  /** Whether `shift` is about the attempts in a single queue. */
+  readonly isOfQueue: boolean;
+  /**
+   * The jobs, in all queues, that failed in the last ten minutes and have not succeeded since, grouped by error. Most
+   * frequent error first. Jobs that succeeded when they were retried, or were deleted, are not among them.
+   */
+  readonly errors: readonly ErrorGroup[];
+}
+
+/** A job type whose attempts run, or whose jobs wait, several times longer than usual. */
+export interface SlowType {
+  readonly name: string;
+  readonly slowness: Slowness;
+}
+
+export interface TypeHealth {
+  /** Most failed attempts first. */
+  readonly failing: readonly FailingType[];
+  /** Largest ratio first. */
+  readonly slow: readonly SlowType[];
+}
+
+type Reader = Pick<ReadingContext['reader'], 'timings' | 'statistics'>;
+
+const DAY_MS = 24 * 3_600_000;
+const MAX_NAMES = 200;
+/** Maximum number of job types whose histories are read. */
+const MAX_SUSPECTS = 20;
+const MIN_FAILED = 5;
+
+/**
+ * Finds the job types that fail or are slow, compared with their own last 24 hours. Each finding is computed from a
+ * single read of the histories.
+ *
+ * @param queue limits the search to attempts in this queue; by default, covers all queues
+ */
+export async function findTypeHealth(reader: Reader, queue?: string): Promise<TypeHealth> {
+  const of = { limit: MAX_NAMES, ...(queue === undefined ? {} : { queue }) };
+  const [recent, day] = await Promise.all([
+    reader.timings.listNames({ ...of, sinceMs: RECENT_MS }),
+    reader.timings.listNames({ ...of, sinceMs: DAY_MS }),
+  ]);
+  const byDay = new Map(day.map(({ name, timing }) => [name, timing]));
+  const names = suspectsAmong(recent, byDay);
+  const isQuiet = names.length === 0 && unusualFailures(totalOf(recent), totalOf(day)) <= 0;
+  return isQuiet ? { failing: [], slow: [] } : judge(reader, names, queue);
+}
+
+/** Judges a single job type, in all queues. */
+export async function readHealthOfType(reader: Reader, name: string): Promise<TypeHealth> {
+  const { failing, slow } = await judge(reader, [name]);
+  return { failing: failing.filter((type) => type.name === name), slow };
+}
+
+async function judge(
+  { timings, statistics }: Reader,
+  names: readonly string[],
+  queue?: string,
+): Promise<TypeHealth> {
+  const [histories, { groups }] = await Promise.all([
+    timings.readHistories({ names, ...(queue === undefined ? {} : { queue }) }),
+    statistics.listErrorGroups({ sinceMs: RECENT_MS }),
+  ]);
+  return healthOf(histories, groups, queue !== undefined);
+}
+
+/** Judges job types by their histories and, if none of them fails, all types together. */
+export function healthOf(
+  { readAt, byName, total }: TimingHistories,
+  groups: readonly ErrorGroup[],
+  isOfQueue: boolean,
+): TypeHealth {
+  const nowMs = readAt.getTime();
+  const failing = [...byName].flatMap(([name, buckets]): FailingType[] => {
+    const shift = findShift(buckets.map(failedIn), nowMs, failureRule);
+    const errors = groups.filter((group) => group.name === name);
+    return shift === null ? [] : [{ name, shift, isOfQueue, errors: errors.toSorted(byCount) }];
+  });
+  const slow = [...byName].flatMap(([name, buckets]) =>
+    findSlowness(buckets, nowMs).map((slowness) => ({ name, slowness })),
+  );
+  const ofAll = failing.length === 0 ? findShift(total.map(failedIn), nowMs, failureRule) : null;
+  if (ofAll !== null) failing.push({ name: null, shift: ofAll, isOfQueue, errors: groups.toSorted(byCount) });
+  return {
+    failing: failing.toSorted((one, other) => other.shift.incident.hits - one.shift.incident.hits),
+    slow: slow.toSorted((one, other) => other.slowness.ratio - one.slowness.ratio),
+  };
+}
+
+function byCount(one: ErrorGroup, other: ErrorGroup): number {
+  return other.count - one.count;
+}
+
+function failedIn({ at, bucketMs, timing }: HistoryBucket): Tally {
+  const [from, hits] = [at.getTime(), failuresOf(timing)];
+  return { at: from, until: from + bucketMs, hits, of: timing.done + hits };
+}
+
+type Timing = NameTiming['timing'];
+type Outcomes = Pick<Timing, 'done' | 'failed' | 'retried'>;
+
+function failuresOf({ failed, retried }: Outcomes): number {
+  return failed + retried;
+}
+
+function totalOf(names: readonly NameTiming[]): Outcomes {
+  const sum = (of: (timing: Timing) => number): number =>
+    names.reduce((total, { timing }) => total + of(timing), 0);
+  return {
+    done: sum(({ done }) => done),
+    failed: sum(({ failed }) => failed),
+    retried: sum(({ retried }) => retried),
+  };
+}
+
+/** A share of failures that counts as suspicious although it is usual. */
+const ALMOST_ALWAYS = 0.8;
+/** Recent failures are suspicious if there are more than this many times as many as the earlier share predicts. */
+const MORE = 1.1;
+/** With fewer earlier attempts, nothing is known about the usual share. */
+const MIN_EARLIER = 20;
+
+/** Returns by how much recent failures exceed what is usual; 0 or less if they are not suspicious. */
+function unusualFailures(recent: Outcomes, day: Outcomes): number {
+  const failures = failuresOf(recent);
+  if (failures < MIN_FAILED) return 0;
+  const earlierFailures = Math.max(0, failuresOf(day) - failures);
+  const earlier = Math.max(0, day.done - recent.done) + earlierFailures;
+  const usual = earlierFailures / Math.max(1, earlier);
+  const isKnown = earlier >= MIN_EARLIER && usual < ALMOST_ALWAYS;
+  return isKnown ? failures - MORE * usual * (recent.done + failures) : failures;
+}
+
+/** Recent percentiles that are at least this many times those of the day make a suspect. */
+const SUSPICIOUS = 2;
+/** Shorter durations are not suspicious, in milliseconds. */
+const NOTICEABLE_MS = 500;
+
+/**
+ * Returns the names whose histories are worth reading, the ones with the most unusual failures first. The criteria are
+ * wider than those of a finding.
+ */
+function suspectsAmong(recent: readonly NameTiming[], day: ReadonlyMap<string, Timing>): string[] {
+  const known = recent.filter(({ name }) => name !== otherNames);
+  const failing = known
+    .map(({ name, timing }) => ({ name, unusual: unusualFailures(timing, day.get(name) ?? timing) }))
+    .filter(({ unusual }) => unusual > 0)
+    .toSorted((one, other) => other.unusual - one.unusual)
+    .map(({ name }) => name);
+  const slow = known
+    .filter(({ name, timing }) => isSuspiciouslySlow(timing, day.get(name)))
+    .map(({ name }) => name);
+  const half = MAX_SUSPECTS / 2;
+  const names = new Set([...failing.slice(0, half), ...slow.slice(0, half), ...failing, ...slow]);
+  return [...names].slice(0, Math.min(MAX_SUSPECTS, historySpan.names));
+}
+
+function isSuspiciouslySlow(recent: Timing, day: Timing | undefined): boolean {
+  return (['running', 'waiting'] as const).some((kind) =>
+    [0.5, 0.95].some((quantile) => {
+      const nowMs = recent[kind].percentile(quantile) ?? 0;
+      const dayMs = day?.[kind].percentile(quantile) ?? nowMs;
+      return nowMs >= NOTICEABLE_MS && nowMs >= SUSPICIOUS * dayMs;
+    }),
+  );
+}
