@@ -93,7 +93,7 @@ describe('the overview with many failures', () => {
       await fail('other', 'connection closed');
       const text = textOf((await site.http.get('/job-dashboard/')).text);
       expect(text).to.match(
-        /Job type “fetch” is failing: 31 jobs had failed attempts in the last 5 minutes, 30 of them with errors like HttpError: upstream said 503/,
+        /Job type “fetch” has been failing since .+: 31 attempts failed, 100 % of the latest 31\. 31 jobs that failed in the last 10 minutes have not succeeded since: 30 of these 31 had errors like HttpError: upstream said 503/,
       );
     } finally {
       await site.close();

@@ -14,14 +14,15 @@ export function errorLine(name: string, message: string): string {
   return line === '' ? name : `${name}: ${shorten(line, MAX_MESSAGE, '…')}`;
 }
 
-/** Returns a warning for each failing job type. The numbers count attempts, except where the text says jobs. */
+/**
+ * Returns a warning for each failing job type. It need not be absent for two minutes to end, because a finding ends only
+ * when the share has been back for two minutes. The numbers count attempts, except where the text says jobs. */
 export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
   return types.map((type) => {
     const { name, shift, errors } = type;
     const canRetry = errors.some(({ retryable }) => retryable > 0);
     return {
       cause: name === null ? 'many jobs fail' : `job type ${name} fails`,
-      isMeasured: true,
       text: sentence`${stateText(type)} ${errorsText(type)}`,
       advice: baselineText(shift),
       link: linkOf(name, canRetry),

@@ -29,7 +29,6 @@ function warningOf(type: SlowType, others: number): Warning {
   return {
     // All waiting types share a warning, whichever of them waits longest at the moment.
     cause: runs ? `job type ${name} runs longer` : 'job types wait longer',
-    isMeasured: true,
     text: slowText(type),
     advice: runs
       ? 'Check what its handler calls, and what was deployed.'

@@ -87,24 +87,46 @@ async function judge(
 }
 
 /** Judges job types by their histories and, if none of them fails, all types together. */
-export function healthOf(
-  { readAt, byName, total }: TimingHistories,
-  groups: readonly ErrorGroup[],
-  isOfQueue: boolean,
-): TypeHealth {
+function healthOf(histories: TimingHistories, groups: readonly ErrorGroup[], isOfQueue: boolean): TypeHealth {
+  const { shifts, slow } = judgementOf(histories);
+  const failing = shifts.map(({ name, shift }) => ({
+    name,
+    shift,
+    isOfQueue,
+    errors: groups.filter((group) => name === null || group.name === name).toSorted(byCount),
+  }));
+  return { failing, slow };
+}
+
+interface Judgement {
+  readonly shifts: readonly Pick<FailingType, 'name' | 'shift'>[];
+  readonly slow: readonly SlowType[];
+}
+
+/** Judging a type takes several milliseconds, and all viewers share the same read, so it is judged once. */
+const judgements = new WeakMap<TimingHistories, Judgement>();
+
+function judgementOf(histories: TimingHistories): Judgement {
+  const known = judgements.get(histories);
+  if (known !== undefined) return known;
+  const judged = judgeHistories(histories);
+  judgements.set(histories, judged);
+  return judged;
+}
+
+function judgeHistories({ readAt, byName, total }: TimingHistories): Judgement {
   const nowMs = readAt.getTime();
-  const failing = [...byName].flatMap(([name, buckets]): FailingType[] => {
+  const shiftIn = (name: string | null, buckets: readonly HistoryBucket[]): Judgement['shifts'] => {
     const shift = findShift(buckets.map(failedIn), nowMs, failureRule);
-    const errors = groups.filter((group) => group.name === name);
-    return shift === null ? [] : [{ name, shift, isOfQueue, errors: errors.toSorted(byCount) }];
-  });
+    return shift === null ? [] : [{ name, shift }];
+  };
+  const ofTypes = [...byName].flatMap(([name, buckets]) => shiftIn(name, buckets));
+  const shifts = ofTypes.length === 0 ? shiftIn(null, total) : ofTypes;
   const slow = [...byName].flatMap(([name, buckets]) =>
     findSlowness(buckets, nowMs).map((slowness) => ({ name, slowness })),
   );
-  const ofAll = failing.length === 0 ? findShift(total.map(failedIn), nowMs, failureRule) : null;
-  if (ofAll !== null) failing.push({ name: null, shift: ofAll, isOfQueue, errors: groups.toSorted(byCount) });
   return {
-    failing: failing.toSorted((one, other) => other.shift.incident.hits - one.shift.incident.hits),
+    shifts: shifts.toSorted((one, other) => other.shift.incident.hits - one.shift.incident.hits),
     slow: slow.toSorted((one, other) => other.slowness.ratio - one.slowness.ratio),
   };
 }

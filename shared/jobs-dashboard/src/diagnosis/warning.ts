@@ -24,8 +24,6 @@ export interface Warning {
    * so the warning ends only when the condition has been absent for two minutes. Defaults to `false`.
    */
   readonly isMeasured?: boolean;
-  /** When the condition began, if that is known. */
-  readonly since?: Date;
 }
 
 /** A form of an action, as the views `action-button` and, with an `effect`, `confirmed-action` show it. */

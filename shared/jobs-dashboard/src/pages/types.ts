@@ -225,6 +225,7 @@ async function loadJobsOfType(name: string, { reader }: PageContext): Promise<ob
     reader.statistics.listErrorGroups(errorsQuery),
   ]);
   const slowest = done.toSorted((one, other) => ranMs(other) - ranMs(one)).slice(0, FEW_JOBS);
+  const retried = done.filter(({ attempt }) => attempt > 1).slice(0, FEW_JOBS);
   const errors = groups.filter((group) => group.name === name);
   return {
     lists: [
@@ -239,6 +240,13 @@ async function loadJobsOfType(name: string, { reader }: PageContext): Promise<ob
         key: 'slowest',
         title: `Slowest of the latest ${formatNumber(done.length)} done`,
         jobs: slowest.map((job) => ({ ...jobRow(job), ranMs: ranMs(job) })),
+        more: moreOf(name, 'done'),
+      },
+      // Examples of failures that no list of failed jobs contains.
+      {
+        key: 'retried',
+        title: 'Succeeded at a later attempt',
+        jobs: retried.map(jobRow),
         more: moreOf(name, 'done'),
       },
     ].filter(({ jobs }) => jobs.length > 0),

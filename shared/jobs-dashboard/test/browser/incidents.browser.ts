@@ -59,15 +59,15 @@ describe('an operator who knows nothing else finds out', () => {
         failing('TypeError', 'amount is undefined'),
       );
     await incident.open(page);
-    expect(await textOn(page)).to.include(
-      'Job type “charge-card” is failing: 9 jobs had failed attempts in the last 5 minutes, all of them with errors like TypeError: amount is undefined.',
+    expect(await textOn(page)).to.match(
+      /Job type “charge-card” has been failing since .+: 9 attempts failed, \d+ % of the latest \d+\. 9 jobs that failed in the last 10 minutes have not succeeded since: all of these had errors like TypeError: amount is undefined\./,
     );
     await incident.open(page, 'queues/payments');
-    expect(await textOn(page)).to.include('Job type “charge-card” is failing');
+    expect(await textOn(page)).to.include('Job type “charge-card” has been failing');
     await incident.open(page, 'types/charge-card');
     expect(await textOn(page)).to.match(/Dashed lines: deployed 2\.4\.0/);
     await incident.open(page);
-    await follow(page, /Job type “charge-card” is failing/);
+    await follow(page, /Job type “charge-card” has been failing/);
     expect(await textOn(page)).to.match(/9 jobs match, latest failure first/);
   });
 
@@ -250,7 +250,7 @@ describe('an operator who knows nothing else finds out', () => {
       );
     await page.setViewportSize({ width: 320, height: 640 });
     await incident.open(page);
-    const warning = page.getByRole('link', { name: /Job type “charge-card” is failing/ });
+    const warning = page.getByRole('link', { name: /Job type “charge-card” has been failing/ });
     const box = await warning.boundingBox();
     expect(box?.y).to.be.within(0, 640);
     await warning.click();
