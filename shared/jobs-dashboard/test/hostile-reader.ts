@@ -1,13 +1,15 @@
 import { overriding } from '@longshore/test-support';
 import type { Batch, Job, JsonValue, RecurringJob } from '@longshore/jobs';
-import type {
-  Attempt,
-  BulkOperation,
-  Incident,
-  Queue,
-  Server,
-  Step,
-  StepKind,
+import {
+  type Attempt,
+  type BulkOperation,
+  type HistoryBucket,
+  type Incident,
+  type Queue,
+  type Server,
+  type Step,
+  type StepKind,
+  Timing,
 } from '@longshore/jobs/storage';
 import type { DashboardStorage } from '../src/index.js';
 import { setAside } from './situation.js';
@@ -194,6 +196,10 @@ export function hostileReader(reader: DashboardStorage, text: string): Dashboard
     timings: {
       listNames: async (query) =>
         (await reader.timings.listNames(query)).map(({ timing }) => ({ name: text, timing })),
+      readHistories: async (query) => {
+        const { readAt, total } = await reader.timings.readHistories(query);
+        return { readAt, total, byName: new Map([[text, [failingBucket(readAt)]]]) };
+      },
     },
     jobTypes: {
       listPaused: async () => [
@@ -227,4 +233,11 @@ export function hostileReader(reader: DashboardStorage, text: string): Dashboard
       list: async () => (await reader.servers.list()).map(hostileServer),
     },
   });
+}
+
+/** The current minute, in which 50 attempts failed. */
+function failingBucket(now: Date): HistoryBucket {
+  const timing = new Timing();
+  timing.retried = 50;
+  return { at: new Date(Math.floor(now.getTime() / 60_000) * 60_000), bucketMs: 60_000, timing };
 }

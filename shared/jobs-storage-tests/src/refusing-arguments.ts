@@ -60,6 +60,7 @@ const complete: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'statistics.throughput: query': { sinceMs: 10_000, bucketMs: 10_000, queue: undefined },
   'timings.read: query': { from: new Date(0), until: new Date(1), bucketMs: 60_000, queue: 'a', name: 'a' },
   'timings.listNames: query': { sinceMs: 1_000, limit: 1, queue: 'a' },
+  'timings.readHistories: query': { names: ['a'], queue: 'a' },
 };
 
 /** Returns a filter with every member. */

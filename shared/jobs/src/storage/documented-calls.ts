@@ -32,7 +32,7 @@ import type * as reader from './job-reader.js';
 import type { LogQuery } from './job-reports.js';
 import type { PauseQueueOptions, QueueControlOptions, QueueSettings } from './queues.js';
 import type { JobStorage } from './storage.js';
-import type { NameTimingQuery, TimingQuery } from './timings.js';
+import type { HistoryQuery, NameTimingQuery, TimingQuery } from './timings.js';
 
 /** The checks of a method's parameters, in order, by name. */
 type Parameters = Readonly<Record<string, Check>>;
@@ -223,6 +223,9 @@ export const documentedCalls: DocumentedCalls = {
         'sinceMs',
         'limit',
       ]),
+    },
+    readHistories: {
+      query: hasOptions<HistoryQuery>({ queue: isText, names: isListOf(isText) }, ['names']),
     },
   },
   recurring: {
