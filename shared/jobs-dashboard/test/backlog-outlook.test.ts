@@ -231,3 +231,25 @@ describe('the pages of a queue that drains', () => {
     }
   });
 });
+
+describe('the page of a paused queue', () => {
+  it('names its jobs and when the pause ends, and estimates nothing', async () => {
+    const site = await openSite();
+    const { storage } = site.story;
+    try {
+      const until = new Date(storage.manualClock.now() + 3_600_000);
+      await storage.queues.pause('images', { by: 'ann', until });
+      for (let step = 0; step < 30; step++) {
+        await site.http.get('/job-dashboard/queues/images');
+        storage.manualClock.advance(2_000);
+        await storage.add({ name: 'resize-image', queue: 'images' });
+      }
+      storage.timings.store();
+      const page = textOf((await site.http.get('/job-dashboard/queues/images')).text);
+      expect(page).to.match(/Backlog .*\d+ paused until \d\d:\d\d UTC/);
+      expect(page).not.to.match(/growing|drains/i);
+    } finally {
+      await site.close();
+    }
+  });
+});
