@@ -2,6 +2,7 @@ import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
   defineJob,
+  type EnqueueOptions,
   handleJob,
   type Job,
   JobClient,
@@ -45,9 +46,10 @@ describe('The steps of a job', () => {
     handle: (context: JobContext<unknown>) => unknown,
     whileRunning: (id: string) => Promise<Job>,
     others: JobHandler[] = [],
+    options: EnqueueOptions = {},
   ): Promise<Job> =>
     whileServing(storage, 'work', [handleJob(work, handle), ...others], async () => {
-      const { id } = await client.enqueue(work, {});
+      const { id } = await client.enqueue(work, {}, options);
       return whileRunning(id);
     });
 
@@ -55,7 +57,8 @@ describe('The steps of a job', () => {
     handle: (context: JobContext<unknown>) => unknown,
     state: JobState = 'done',
     others: JobHandler[] = [],
-  ): Promise<Job> => serve(handle, (id) => jobInState(storage, id, state), others);
+    options: EnqueueOptions = {},
+  ): Promise<Job> => serve(handle, (id) => jobInState(storage, id, state), others, options);
 
   /** Waits until the job is suspended. */
   const suspended = (id: string): Promise<Job> => jobInState(storage, id, 'scheduled');
@@ -213,6 +216,64 @@ describe('The steps of a job', () => {
       suspended,
     );
     expect(runs).to.deep.equal(['slow']);
+  });
+
+  it('finish before an attempt ends in which another one fails', async () => {
+    let fail: () => void = () => undefined;
+    const failed = new Promise<void>((resolve) => (fail = resolve));
+    const slow = async (enqueue: JobContext<unknown>['enqueue']): Promise<string> => {
+      await failed;
+      await new Promise((resolve) => setImmediate(resolve));
+      await enqueue(child); // part of the step, so it still works
+      return noting('slow', 'slow')();
+    };
+    const { result } = await run(async ({ step, job, enqueue }) => {
+      const first = step('slow', () => slow(enqueue));
+      const second = step('bad', () => {
+        if (job.attempt > 1) return 'good';
+        fail();
+        throw new Error('bad');
+      });
+      return Promise.all([first, second]);
+    });
+    expect({ result, runs }).to.deep.equal({ result: ['slow', 'good'], runs: ['slow'] });
+  });
+
+  it('finish before the job does, with a warning, if the handler does not await them', async () => {
+    const job = await run(async ({ step }) => {
+      void step('late', async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return noting('late', 7)();
+      });
+      return 'returned';
+    });
+    expect(job.result).to.equal('returned');
+    expect((await storage.steps.read(job)).steps).to.have.length(1);
+    const [line] = await storage.reports.listLogs(job.id);
+    expect(line?.message).to.contain('"late" was still running');
+  });
+
+  it('cannot wait in an attempt that has exceeded its time limit', async () => {
+    const { error } = await run(
+      async ({ step, sleep, signal }) => {
+        await step(
+          'slow',
+          () => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+        ).catch(() => undefined);
+        await sleep('pause', { ms: day });
+      },
+      'failed',
+      [],
+      { timeoutMs: 20, maxAttempts: 1 },
+    );
+    expect(error?.name).to.equal('JobTimeoutError');
+  });
+
+  it('name themselves in an error about their results', async () => {
+    const { result } = await run(({ step }) =>
+      step('charge', () => ({ at: 1n })).catch((error: unknown) => (error as Error).message),
+    );
+    expect(result).to.equal('step("charge").at is a BigInt: pass it as a string');
   });
 
   it('receive a signal while they wait for it', async () => {

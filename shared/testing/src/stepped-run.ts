@@ -103,7 +103,7 @@ export class SteppedRun {
         clock,
         client: new JobClient(storage),
         retryRules: definition.retryRules,
-        toResult: (value) => toJsonText(value ?? null, 'result'),
+        toResult: (value, root) => toJsonText(value ?? null, root),
         signal,
         abandoned: new AbortController().signal,
         warn,

@@ -274,7 +274,7 @@ export class JobTimeoutError extends Error {
   }
 }
 
-/** Thrown if a handler's result exceeds the server's size limit. The attempt then fails. */
+/** Thrown if the result of a handler or of a step exceeds the server's size limit. */
 export class ResultTooLargeError extends Error {
   static {
     brand(this, 'ResultTooLargeError');
@@ -282,8 +282,11 @@ export class ResultTooLargeError extends Error {
 
   override readonly name = 'ResultTooLargeError';
 
-  constructor(bytes: number, maxBytes: number) {
-    super(`The result takes ${bytes} bytes as JSON; the limit is ${maxBytes} (maxResultBytes)`);
+  /** @param root what errors call the result: `result` for that of a handler */
+  constructor(bytes: number, maxBytes: number, root = 'result') {
+    super(
+      `The ${root === 'result' ? root : `result of ${root}`} takes ${bytes} bytes as JSON; the limit is ${maxBytes} (maxResultBytes)`,
+    );
   }
 }
 

@@ -17,15 +17,21 @@ import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
 
 /**
- * Serializes a handler's return value; `undefined` becomes `null`.
+ * Serializes the return value of a handler or of a step; `undefined` becomes `null`.
  *
+ * @param root what errors call the value
  * @throws {InvalidArgumentsError} if the value is not JSON, or does not match the definition's result schema
  * @throws {ResultTooLargeError} if the JSON exceeds `maxBytes`
  */
-export function toResult(value: unknown, maxBytes: number, definition?: JobDefinition): JsonText {
-  const text = definition?.checkResult(value ?? null) ?? toJsonText(value ?? null, 'result');
+export function toResult(
+  value: unknown,
+  maxBytes: number,
+  definition?: JobDefinition,
+  root = 'result',
+): JsonText {
+  const text = definition?.checkResult(value ?? null) ?? toJsonText(value ?? null, root);
   const bytes = excessBytes(text, maxBytes);
-  if (bytes !== null) throw new ResultTooLargeError(bytes, maxBytes);
+  if (bytes !== null) throw new ResultTooLargeError(bytes, maxBytes, root);
   return text;
 }
 

@@ -71,7 +71,7 @@ export class Runner {
       reporter,
       client,
       toResult: (value) => toResult(value, maxResultBytes, handler?.definition),
-      toStepResult: (value) => toResult(value, maxResultBytes),
+      toStepResult: (value, root) => toResult(value, maxResultBytes, undefined, root),
       retryRules: handler?.definition.retryRules ?? {},
       logger,
     });
@@ -237,7 +237,10 @@ export class Runner {
     const { job, refusal } = this.#read(claimed, handler);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions, (outcome) => {
       limit?.cancel();
-      void attempt.flushReport().then(() => this.#settle(attempt, job, outcome));
+      // A handler that goes on after its time limit, and then waits, has failed like one that returns.
+      const { timeout } = attempt;
+      const ended = timeout === null ? outcome : failure(job, timeout, handler, attempt);
+      void attempt.flushReport().then(() => this.#settle(attempt, job, ended));
     });
     this.#holdings.running.set(job.claim.jobId, attempt);
     this.#started++;

@@ -36,7 +36,7 @@ export interface AttemptOptions {
   /** Serializes the handler's return value. Throws if the value is not JSON, is too large or violates the schema. */
   readonly toResult: (value: unknown) => JsonText;
   /** Serializes the result of a step, in the same way but without a schema. */
-  readonly toStepResult: (value: unknown) => JsonText;
+  readonly toStepResult: (value: unknown, root: string) => JsonText;
   readonly retryRules: RetryRules;
   readonly logger: Logger;
 }

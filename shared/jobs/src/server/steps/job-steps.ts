@@ -64,6 +64,8 @@ const waiting = Symbol('waiting');
 export class JobSteps implements StepContext {
   readonly #options: JobStepsOptions;
   readonly #names = new Set<string>();
+  /** The names of the steps that are running. */
+  readonly #running = new Set<string>();
   readonly #steps: StepStore;
   readonly #suspension: Suspension;
   #isSuspended = false;
@@ -84,16 +86,22 @@ export class JobSteps implements StepContext {
 
   /** Keeps the attempt from being suspended during some work. If it is suspended already, the promise never settles. */
   during<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#suspension.during(work);
+    return this.#suspension.during(work, stepAround(this.#steps) !== null);
   }
 
   /**
-   * Stores what became of failed steps. Must be called when the handler has ended.
+   * Waits for the steps that are still running, and stores what became of failed ones. Must be called when the handler has
+   * ended.
    *
    * @param thrown what the handler threw, if it did
    */
   async end(thrown?: { readonly error: unknown }): Promise<void> {
-    this.#suspension.end();
+    const [left] = this.#running;
+    if (thrown === undefined && left !== undefined)
+      this.#options.warn(
+        `The handler returned while its step "${left}" was still running, and the job ends after the step. The handler does not get the result or the error of the step: await it`,
+      );
+    await this.#suspension.end();
     await this.#steps.end(thrown);
   }
 
@@ -237,9 +245,14 @@ export class JobSteps implements StepContext {
     this.#names.add(name);
     this.#steps.rememberFailures();
     const result = await this.#suspension.during(async () => {
-      const steps = await this.#steps.read();
-      await this.#steps.decided();
-      return run(steps, steps.use(name, kind));
+      this.#running.add(name);
+      try {
+        const steps = await this.#steps.read();
+        await this.#steps.decided();
+        return await run(steps, steps.use(name, kind));
+      } finally {
+        this.#running.delete(name);
+      }
     });
     return result === waiting ? never() : (result as never);
   }

@@ -128,8 +128,8 @@ export interface WaitForJobOptions
 /**
  * Enqueues a job, waits for its end and returns its result.
  *
- * @throws {StepFailedError} if the job failed, was cancelled, or has not ended in time; `jobId` and `jobError` say which
- *   and why
+ * @throws {StepFailedError} if the job failed, was cancelled, or has not ended in time; `jobId` says which, and `name` and
+ *   `message` why
  */
 export type EnqueueAndWait = <Args, Result, Input>(
   definition: JobDefinition<Args, Result, Input>,

@@ -28,8 +28,8 @@ export interface StepWorkOptions {
   readonly store: Steps;
   readonly client: JobClient;
   readonly retryRules: RetryRules;
-  /** Serializes the result of a step. Throws if it is not JSON or too large. */
-  readonly toResult: (value: unknown) => JsonText;
+  /** Serializes the result of a step, called `root` in errors. Throws if it is not JSON or too large. */
+  readonly toResult: (value: unknown, root: string) => JsonText;
   /** Aborts when the attempt should end. */
   readonly signal: AbortSignal;
   /** Aborts when the server has given up on the attempt. */
@@ -98,7 +98,7 @@ export class StepWork {
     const context = { attempt: step.attempts, signal: limit?.signal ?? signal };
     try {
       if (transaction) return await this.#inTransaction(step, context, run);
-      return await this.#steps.done(step, toResult(await run(context)));
+      return await this.#steps.done(step, toResult(await run(context), rootOf(step)));
     } finally {
       limit?.cancel();
     }
@@ -109,10 +109,15 @@ export class StepWork {
     let result: JsonText = 'null';
     const work = async (transaction: TransactionalStep['client']): Promise<NewStep> => {
       const bound = client.boundTo(() => ({ transaction, enqueuedBy: claim.jobId }));
-      result = toResult(await run({ ...context, ...bound, client: transaction }));
+      result = toResult(await run({ ...context, ...bound, client: transaction }), rootOf(step));
       return this.#steps.ended(step, 'done', result);
     };
     await store.recordInTransaction(claim, work, abandoned);
     return JSON.parse(result) as JsonValue;
   }
+}
+
+/** Returns what errors call the result of a step. */
+function rootOf({ name }: NewStep): string {
+  return `step(${JSON.stringify(name)})`;
 }

@@ -24,6 +24,7 @@ export class Suspension {
   #active = 0;
   #isOver = false;
   #check: NodeJS.Immediate | undefined;
+  #idle: () => void = () => undefined;
 
   /** @param suspend called once, when only waits are left */
   constructor(suspend: (outcome: SuspendOutcome) => void) {
@@ -38,20 +39,20 @@ export class Suspension {
   /**
    * Does some work, and keeps the attempt from being suspended meanwhile. If the attempt is over, before or after the work,
    * the promise never settles.
+   *
+   * @param isPartOfStep whether a step does it: while a step is running, it settles, so that the step can end
    */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#isOver) return never();
+  async during<Result>(work: () => Promise<Result>, isPartOfStep = false): Promise<Result> {
+    const isCutOff = (): boolean => this.#isOver && !(isPartOfStep && this.#active > 0);
+    if (isCutOff()) return never();
     this.#active++;
-    try {
-      const result = await work();
-      return this.#isOver ? await never() : result;
-    } catch (error) {
-      if (this.#isOver) return await never();
-      throw error;
-    } finally {
-      this.#active--;
-      this.#checkSoon();
-    }
+    const [ended] = await Promise.allSettled([work()]);
+    this.#active--;
+    if (this.#active === 0) this.#idle();
+    this.#checkSoon();
+    if (isCutOff()) return never();
+    if (ended.status === 'rejected') throw ended.reason;
+    return ended.value;
   }
 
   /** Notes that a step waits. */
@@ -60,10 +61,11 @@ export class Suspension {
     this.#checkSoon();
   }
 
-  /** Called when the attempt ends otherwise. */
-  end(): void {
+  /** Called when the attempt ends otherwise. Resolves when the work that is still going on has ended. */
+  async end(): Promise<void> {
     this.#isOver = true;
     clearImmediate(this.#check);
+    if (this.#active > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
   /** After the code that follows what has ended just now, which may go on with another step. */
