@@ -11,6 +11,9 @@ const verbs: Readonly<Record<StepKind, string>> = {
 /** The stored steps and signals of a job, as one attempt uses them. */
 export class StoredSteps {
   readonly #steps: ReadonlyMap<string, Step>;
+  /** The names by position; the attempt has come to all of them before `#next`. */
+  readonly #names: readonly string[];
+  #next = 0;
   readonly #signals: readonly JobSignal[];
   readonly #used = new Set<string>();
   /** Whether each stored step had ended when the next one started, so that their order means something. */
@@ -21,6 +24,7 @@ export class StoredSteps {
 
   constructor({ steps, signals }: StepHistory, warn: (message: string) => void) {
     this.#steps = new Map(steps.map((step) => [step.name, step]));
+    this.#names = [...this.#steps.keys()];
     this.#signals = signals;
     this.#warn = warn;
     this.#lastPosition = steps.at(-1)?.position ?? 0;
@@ -80,10 +84,9 @@ export class StoredSteps {
 
   #checkOrder({ name, position }: Step): void {
     if (!this.#isSequential || this.#hasWarned) return;
-    const skipped = [...this.#steps.values()].find(
-      (step) => step.position < position && !this.#used.has(step.name),
-    );
-    if (skipped === undefined) return;
+    while (this.#used.has(this.#names[this.#next] ?? '')) this.#next++;
+    const skipped = this.#steps.get(this.#names[this.#next] ?? '');
+    if (skipped === undefined || skipped.position >= position) return;
     this.#hasWarned = true;
     this.#warn(
       `The step "${name}" now runs before "${skipped.name}", or without it: they ran in the other order before. If the code has changed, pin the old order with step.version`,
