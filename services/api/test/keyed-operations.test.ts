@@ -108,6 +108,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     const [aside] = await storage.setAside.list({ limit: 1 });
     await storage.incidents.observe(
       ['first', 'second', 'third'].map((key) => ({
+        kind: 'queue-paused',
         key,
         subject: key,
         text: 'It is wrong.',

@@ -11,6 +11,7 @@ const Why = nullable(text(bounds.reasonLength, 'The reason'));
 
 const Item = Type.Object({
   id: Type.String({ format: 'uuid' }),
+  kind: Type.String({ description: 'The kind of warning', examples: ['queue-paused'] }),
   key: Type.String({
     description: 'Identifies the warning, also when it begins again',
     examples: ['queue mail is paused'],
@@ -25,7 +26,7 @@ const Item = Type.Object({
   ending: nullable(
     Type.Enum([...incidentEndings], {
       description:
-        'Why it ended: `recovered` if what is measured was normal for two minutes, `resolved` if what is stored changed, `replaced` by another warning about the same subject',
+        'Why it ended: `recovered` if what is measured was normal for two minutes, `resolved` if the condition no longer holds, `replaced` by another warning about the same subject',
     }),
   ),
   acknowledgedAt: nullable(Time),
@@ -64,6 +65,7 @@ export function incidentsResource(
         description: 'Incidents that last, or that have ended.',
       },
       key: { field: 'key', match: 'exact', description: 'Incidents of these warnings.' },
+      kind: { field: 'kind', match: 'exact', description: 'Incidents of these kinds.' },
       subject: { field: 'subject', match: 'exact', description: 'Incidents of these subjects.' },
     },
     defaultSort: ['-since'],

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
 
 const warning = {
+  kind: 'queue-paused',
   key: 'queue mail is paused',
   subject: 'queue mail',
   text: 'Queue “mail” was paused.',

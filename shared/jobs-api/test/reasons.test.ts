@@ -75,7 +75,7 @@ describe('The reason of a call', () => {
     },
     incidents: async () => {
       const key = api.newName();
-      const warning = { key, subject: key, text: 'Odd.', advice: 'Mend it.', link: '' };
+      const warning = { kind: 'queue-lags', key, subject: key, text: 'Odd.', advice: 'Mend it.', link: '' };
       await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: false }]);
       return (await storage.incidents.list({ limit: 1 }))[0]?.id ?? '';
     },

@@ -17,7 +17,7 @@ import { Cache } from './cache/cache.js';
 import { BacklogOutlooks } from './diagnosis/backlog-outlook.js';
 import { HealthWatch } from './diagnosis/health.js';
 import { serveDocuments, serveExports } from './downloads/download-routes.js';
-import { JobLinks } from './format/job-links.js';
+import { JobLinks, RunbookLinks } from './format/job-links.js';
 import { BasePath, requireReadableAddress } from './http/address.js';
 import { Assets } from './http/assets.js';
 import { Problem } from './http/problem.js';
@@ -62,8 +62,19 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
   searchableRedaction(redact); // throws if searches could not follow the pattern
   const links = new JobLinks(options);
+  const runbook = new RunbookLinks(options);
   const backlogs = new BacklogOutlooks(samples, storageNow);
-  const context = { reader, cache, backlogs, now: storageNow, machineNow, redact, readTimeoutMs, links };
+  const context = {
+    reader,
+    cache,
+    backlogs,
+    now: storageNow,
+    machineNow,
+    redact,
+    readTimeoutMs,
+    links,
+    runbook,
+  };
   const health = new HealthWatch(context, options.storage.incidents);
   const { storage, closing, maxStreams = 100 } = options;
 

@@ -5,11 +5,11 @@ import type { User } from './auth/passwords.js';
 import type { ProxyHeaderOptions } from './auth/proxy-headers.js';
 import type { OperableStorage } from '@longshore/jobs/operations';
 import type { ActionRecord } from './actions/action.js';
-import type { JobLinkTemplates } from './format/job-links.js';
+import type { JobLinkTemplates, RunbookTemplate } from './format/job-links.js';
 import type { Branding } from './http/branding.js';
 import type { DashboardStorage } from './reading/dashboard-reader.js';
 
-export interface DashboardOptions extends JobLinkTemplates, Branding {
+export interface DashboardOptions extends JobLinkTemplates, RunbookTemplate, Branding {
   /** The storage to read from, and in which to record what the warnings say. */
   readonly storage: DashboardStorage;
   /** The storage that actions change, usually the same as `storage`. Without it, the dashboard is read-only. */
@@ -106,6 +106,7 @@ export const dashboardOptions: OptionNames<DashboardOptions> = {
   cacheMs: true,
   now: true,
   logUrl: true,
+  runbookUrl: true,
   traceUrl: true,
   logo: true,
   accent: true,

@@ -7,6 +7,7 @@ const nowMs = Date.UTC(2026, 2, 1, 12);
 const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
 
 const warning = (members: Partial<Warning> = {}): Warning => ({
+  kind: 'queue-lags',
   cause: 'jobs of queue q wait',
   isMeasured: true,
   text: sentence`Queue “q” lags: its oldest job has been ready for ${{ since: ago(360) }}.`,

@@ -45,7 +45,7 @@ describe('the incidents', () => {
     await storage.queues.resume('images');
     await storage.recordWarnings();
     const page = textOf(await pageAt(`incidents/${await idOf('queue images is paused')}`));
-    expect(page).to.contain('after 1 min. What it was about has been changed.');
+    expect(page).to.contain('after 1 min. It no longer applies.');
     expect(page).to.match(/Changed just before \S+ version 1\.4\.1 was deployed/);
   });
 
@@ -96,6 +96,13 @@ describe('a warning of the overview', () => {
     await site.story.storage.queues.pause('images');
     const { text } = await site.http.get('/job-dashboard/');
     expect(text).to.match(/action="[^"]*queues\/images\/resume".*Resume the queue/s);
+    await site.close();
+  });
+
+  it('links to the runbook of its kind', async () => {
+    const site = await openSite({ runbookUrl: 'https://wiki.example/runbook?about={subject}#{kind}' });
+    const { text } = await site.http.get(`/job-dashboard/incidents/${site.story.incidentId}`);
+    expect(text).to.match(/href="https:\/\/wiki\.example\/runbook\?about=[\w%]+#[a-z]+-[a-z]+"/);
     await site.close();
   });
 

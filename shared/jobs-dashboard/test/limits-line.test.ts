@@ -19,7 +19,7 @@ async function shownFor(before: JsonValue, values: JsonValue): Promise<unknown> 
     query: new URLSearchParams(),
     viewer: { name: 'ann', role: 'viewer' },
   } as const;
-  const context = { reader, redact: defaultRedaction } as unknown as PageContext;
+  const context = { reader, redact: defaultRedaction, now: Date.now } as unknown as PageContext;
   const { regions } = await auditPage(request, context);
   const model = (await regions[0]?.load()) as { readonly entries: readonly { readonly limits: unknown }[] };
   return model.entries[0]?.limits;

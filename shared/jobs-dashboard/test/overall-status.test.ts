@@ -6,6 +6,7 @@ import { ago, counts, queue, server } from './situation.js';
 
 describe('the headline of the overview', () => {
   const warning = (recoveringSince: Date | null, isMuted = false): CurrentWarning => ({
+    kind: 'queue-lags',
     cause: 'c',
     text: ['It lags.'],
     advice: '',

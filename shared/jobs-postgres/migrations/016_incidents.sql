@@ -6,6 +6,7 @@ drop table alert;
 
 create table incident (
   id uuid primary key,
+  kind text not null,
   key text collate "C" not null,
   subject text not null,
   text text not null,

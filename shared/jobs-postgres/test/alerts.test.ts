@@ -4,6 +4,7 @@ import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const warning = {
+  kind: 'queue-lags',
   key: 'k',
   subject: 'k',
   text: 'It is wrong.',

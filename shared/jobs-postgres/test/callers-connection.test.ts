@@ -210,7 +210,7 @@ describe('A call with a transaction, whose pool has no other connection', () => 
       insert into longshore.set_aside (role, key, error)
       values ('cleaner', 'retention', '{"name": "Error", "message": "odd", "stack": null}')`);
     const [item] = await storage.setAside.list({ limit: 1 });
-    const warning = { key: 'k', subject: 'k', text: 'Odd.', advice: '', link: '' };
+    const warning = { kind: 'queue-lags', key: 'k', subject: 'k', text: 'Odd.', advice: '', link: '' };
     await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: true }]);
     const [incident] = await storage.incidents.list({ limit: 1 });
     prepared = {

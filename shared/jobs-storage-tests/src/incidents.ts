@@ -5,6 +5,7 @@ import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** Returns a warning of a stored fact. */
 export const warningOf = (key: string, own: Partial<ObservedWarning> = {}): ObservedWarning => ({
+  kind: 'queue-paused',
   key,
   subject: `queue ${key}`,
   text: `${key} is wrong.`,
@@ -96,7 +97,7 @@ export function incidents(fixture: Fixture): void {
     expect(message?.content).to.deep.include({
       type: 'warning.began',
       endedAt: null,
-      incident: { id: await idOf('announced'), key: 'announced', text, advice, link },
+      incident: { id: await idOf('announced'), kind: 'queue-paused', key: 'announced', text, advice, link },
     });
     expect((await alerts.take(['other.example'], 100, hourMs)).map((each) => each.id)).to.include(
       message?.id,

@@ -11,6 +11,7 @@ import { MemoryStorage } from '../src/index.js';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const measured: ObservedWarning = {
+  kind: 'queue-lags',
   key: 'k',
   subject: 'k',
   text: 'It is wrong.',

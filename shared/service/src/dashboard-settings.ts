@@ -16,6 +16,7 @@ export interface DashboardSettings {
   readonly requireReasons: boolean;
   readonly readTimeoutMs: number;
   readonly logUrl: string;
+  readonly runbookUrl: string;
   readonly traceUrl: string;
 }
 
@@ -30,6 +31,7 @@ export function dashboardSettings(config: DashboardConfig): DashboardSettings {
     requireReasons: config.DASHBOARD_REQUIRE_REASONS,
     readTimeoutMs: config.DASHBOARD_READ_TIMEOUT_MS,
     logUrl: config.DASHBOARD_LOG_URL,
+    runbookUrl: config.DASHBOARD_RUNBOOK_URL,
     traceUrl: config.DASHBOARD_TRACE_URL,
   };
 }
@@ -71,6 +73,7 @@ export function withVariableNames<Created>(create: () => Created): Created {
     if (!(error instanceof TypeError)) throw error;
     const message = error.message
       .replace('logUrl', 'DASHBOARD_LOG_URL')
+      .replace('runbookUrl', 'DASHBOARD_RUNBOOK_URL')
       .replace('traceUrl', 'DASHBOARD_TRACE_URL')
       .replace(/^An alert URL|^The alert URL/, 'DASHBOARD_ALERT_URLS: $&')
       .replace(/^The URL of the dashboard/, 'DASHBOARD_BASE_URL: $&')

@@ -186,6 +186,7 @@ export const dashboardVariables = {
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
   /** The URL of a job's logs, with placeholders such as `{jobId}`. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),
+  DASHBOARD_RUNBOOK_URL: Type.String({ default: '' }),
   /** The URL of a job's trace, with placeholders such as `{traceId}`. */
   DASHBOARD_TRACE_URL: Type.String({ default: '' }),
 };

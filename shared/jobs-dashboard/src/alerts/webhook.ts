@@ -153,8 +153,8 @@ function dataOf(content: AlertContent, origin: Origin): object {
     return { instance, count, since, url: urlOf('', origin) };
   }
   const { incident, since, endedAt, ending } = content;
-  const { id, key, text, advice, link } = incident;
-  return { instance, id, key, text, advice, since, endedAt, ending, url: urlOf(link, origin) };
+  const { id, kind, key, text, advice, link } = incident;
+  return { instance, id, kind, key, text, advice, since, endedAt, ending, url: urlOf(link, origin) };
 }
 
 /**

@@ -88,6 +88,7 @@ export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] 
     .map((blocking) => {
       const { queue, key, blocked } = blocking;
       return {
+        kind: 'key-blocks',
         cause: `key ${key} of queue ${queue} blocks jobs`,
         isMeasured: true,
         text: sentence`${atLeast(blocked)}${counted(blocked.count, 'job')} of queue “${queue}” ${blocked.count === 1 ? 'is' : 'are'} blocked by ${limitSentence(blocking)}.`,

@@ -13,8 +13,8 @@ const MINUTE_MS = 60_000;
 
 /** Changes of this long before a warning began can explain it, in milliseconds. */
 const BEFORE_MS = 10 * MINUTE_MS;
-/** A change shortly after the first observation can explain it, too, because observations are rough. */
-const AFTER_MS = 15_000;
+/** A change shortly after the beginning can explain it, too, because some beginnings are known to the minute only. */
+const AFTER_MS = MINUTE_MS;
 /** Maximum number of changes to read, and to name for each warning; the latest. */
 const MAX_READ = 200;
 const MAX_NAMED = 3;

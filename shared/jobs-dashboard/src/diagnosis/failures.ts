@@ -4,7 +4,7 @@ import { type Sentence, sentence } from '../format/sentence.js';
 import { shareOf } from './share.js';
 import type { Shift } from './shift.js';
 import type { FailingType } from './type-health.js';
-import type { Warning } from './warning.js';
+import type { Warning, WarningButton } from './warning.js';
 
 const MAX_MESSAGE = 120;
 
@@ -22,13 +22,27 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
     const { name, shift, errors } = type;
     const canRetry = errors.some(({ retryable }) => retryable > 0);
     return {
+      kind: name === null ? 'jobs-fail' : 'type-fails',
       cause: name === null ? 'many jobs fail' : `job type ${name} fails`,
       text: sentence`${stateText(type)} ${errorsText(type)}`,
       advice: baselineText(shift),
       link: linkOf(name, canRetry),
+      ...(name !== null && { button: pauseButton(name) }),
       ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
     };
   });
+}
+
+function pauseButton(name: string): WarningButton {
+  return {
+    path: `types/${encodeURIComponent(name)}/pause`,
+    word: 'Pause the type',
+    confirm: 'Pause the job type',
+    effect:
+      'No server starts jobs of this type until it is resumed. Other jobs continue, and running jobs will finish.',
+    ends: true,
+    reasoned: true,
+  };
 }
 
 /** Leads to the jobs that can be retried. That list would be empty while all jobs wait for a retry. */

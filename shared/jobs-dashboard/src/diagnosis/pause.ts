@@ -72,6 +72,7 @@ export function pausedIn(queue: string, paused: readonly PausedJobs[]): PausedJo
 
 export function pausedTypeWarnings(paused: readonly PausedJobs[]): Warning[] {
   return paused.map(({ name, jobs, ...pause }) => ({
+    kind: 'type-paused',
     cause: `job type ${name} is paused`,
     text: sentence`Job type “${name}” was ${pauseText(pause) ?? ''}.`,
     advice: `${waitingText(jobs)} ${pauseEnd(pause, 'Resume it to let them run.')}`,

@@ -192,6 +192,7 @@ function warningOf(cause: string, waits: readonly LongWait[]): Warning {
   const isOne = laterWaits.length === 0;
   const [stalled, lags] = isOne ? ['is stalled', 'lags'] : ['are stalled', 'lag'];
   return {
+    kind: 'queue-lags',
     cause,
     subject,
     since,
@@ -218,6 +219,7 @@ export function pausedQueues(queues: readonly Queue[], blocking: BlockingKeys): 
     const ready = readyJobs(queue, keysOf(name, blocking));
     return [
       {
+        kind: 'queue-paused',
         cause: `queue ${name} is paused`,
         ...(queue.pausedAt !== null && { since: queue.pausedAt }),
         button: { path: `queues/${encodeURIComponent(name)}/resume`, word: 'Resume the queue' },
@@ -238,6 +240,7 @@ export function unservedQueues(queues: readonly Queue[], servers: readonly Serve
   return queues
     .filter((queue) => queue.servers === 0 && unfinished(queue) > 0)
     .map((queue) => ({
+      kind: 'queue-unserved',
       cause: `no server consumes queue ${queue.name}`,
       isMeasured: true,
       text: sentence`No server consumes queue “${queue.name}”.`,

@@ -61,6 +61,7 @@ export function lateRecurring(late: readonly RecurringJob[]): Warning[] {
       : sentence`${counted(late.length, 'recurring job')} are late: the first was due ${due}, and no server has enqueued it.`;
   return [
     {
+      kind: 'schedule-late',
       cause: 'recurring jobs are late',
       since: first.nextDueAt,
       isMeasured: true,
@@ -177,6 +178,7 @@ export function failingRecurringWarnings(
       const runs = streak === 1 ? 'its last run failed' : `its last ${streak} runs failed, the latest`;
       const at = last.finishedAt === null ? '' : sentence` ${{ at: last.finishedAt }}`;
       return {
+        kind: 'schedule-fails',
         cause: `recurring job ${id} fails`,
         text: sentence`Recurring job “${id}” is failing: ${runs}${at} with ${error}.`,
         advice: usually(earlier),
@@ -213,6 +215,7 @@ export async function findMissed(
 
 export function missedWarnings(missed: readonly MissedRuns[]): Warning[] {
   return missed.map(({ recurringJobId, from }) => ({
+    kind: 'schedule-missed',
     cause: `recurring job ${recurringJobId} missed a run`,
     text: sentence`Recurring job “${recurringJobId}” missed the run that was due ${{ at: from }}: no server was running.`,
     advice: 'Run it now if the work is still needed. This warning ends when its next run is due.',

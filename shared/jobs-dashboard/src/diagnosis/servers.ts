@@ -38,6 +38,7 @@ export function silentServers(servers: readonly Server[], nowMs: number): Warnin
   return servers
     .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
+      kind: 'server-silent',
       cause: `server ${server.id} is silent`,
       subject: `server ${server.id}`,
       since: server.heartbeatAt,
@@ -72,6 +73,7 @@ export function stalledLeases(leases: readonly Lease[]): Warning[] {
   const those = servers.map((id) => `&server=${encodeURIComponent(id)}`).join('');
   return [
     {
+      kind: 'leases-stalled',
       cause: 'leases are stalled',
       since: first.expiresAt,
       isMeasured: true,
@@ -96,6 +98,7 @@ export function lostServers(
     .filter(({ lostAt }) => nowMs - lostAt.getTime() <= RECENTLY_LOST_MS)
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
     .map(({ id, host, pid, heartbeatAt, lostAt, processing }) => ({
+      kind: 'server-died',
       cause: `server ${id} died`,
       text: sentence`Server ${host}, process ${pid}, was declared dead ${{ at: lostAt }}: last heartbeat ${{ at: heartbeatAt }}.`,
       advice: `${ran(processing)} Check its logs and those of its machine.`,
@@ -133,17 +136,19 @@ export function skewOf(aheadMs: number | null): string | null {
  */
 export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[] {
   const ownSkew = skewOf(aheadMs);
-  const ofDashboard = {
+  const ofDashboard: Warning = {
+    kind: 'clock-wrong',
     cause: 'the clock of the dashboard is wrong',
     text: sentence`The clock of this dashboard is ${ownSkew ?? ''}.`,
     advice: 'Check the time service of its machine.',
     link: 'servers',
   };
-  const ofServers = servers.flatMap(({ id, host, pid, clockAheadMs }) => {
+  const ofServers = servers.flatMap(({ id, host, pid, clockAheadMs }): Warning[] => {
     const skew = skewOf(clockAheadMs);
     if (skew === null) return [];
     return [
       {
+        kind: 'clock-wrong',
         cause: `the clock of server ${id} is wrong`,
         text: sentence`The clock of server ${host}, process ${pid}, is ${skew}.`,
         advice:

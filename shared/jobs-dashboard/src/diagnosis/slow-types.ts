@@ -28,6 +28,7 @@ function warningOf(type: SlowType, others: number): Warning {
       : ` ${counted(others, 'other job type')} also ${others === 1 ? 'waits' : 'wait'} longer than usual.`;
   return {
     // All waiting types share a warning, whichever of them waits longest at the moment.
+    kind: runs ? 'type-slow' : 'types-wait',
     cause: runs ? `job type ${name} runs longer` : 'job types wait longer',
     text: slowText(type),
     advice: runs

@@ -1,8 +1,33 @@
 import { type Incident, isAboutSame, type ObservedWarning } from '@longshore/jobs/storage';
 import { plainText, type Sentence } from '../format/sentence.js';
 
+/** The kinds of warnings, which links to runbooks name. Documented in docs/dashboard.md. */
+export type WarningKind =
+  | 'no-server'
+  | 'queue-paused'
+  | 'queue-unserved'
+  | 'queue-lags'
+  | 'type-paused'
+  | 'type-fails'
+  | 'jobs-fail'
+  | 'type-slow'
+  | 'types-wait'
+  | 'key-blocks'
+  | 'no-handler'
+  | 'server-died'
+  | 'server-silent'
+  | 'leases-stalled'
+  | 'job-abandoned'
+  | 'clock-wrong'
+  | 'schedule-late'
+  | 'schedule-missed'
+  | 'schedule-fails'
+  | 'set-aside'
+  | 'alerts-fail';
+
 /** A problem that is shown on the overview, together with advice on what to do about it. */
 export interface Warning {
+  readonly kind: WarningKind;
   /** Identifies what is wrong, for example `queue mail is paused`. Stays the same when numbers in the text change. */
   readonly cause: string;
   readonly text: Sentence;
@@ -40,7 +65,9 @@ export interface WarningButton {
 }
 
 /** A warning together with its incident. */
-export interface CurrentWarning extends Warning {
+export interface CurrentWarning extends Omit<Warning, 'kind'> {
+  /** A {@link WarningKind}, as it was recorded. */
+  readonly kind: string;
   /** `null` if the warning has not been recorded yet, which takes at most ten seconds. */
   readonly incident: Incident | null;
   /** When a measured condition was last present; `null` if it still is. After two minutes, the warning ends. */
@@ -58,6 +85,7 @@ export interface CurrentWarning extends Warning {
 export function observedWarnings(warnings: readonly Warning[], nowMs: number): ObservedWarning[] {
   return warnings.map((warning) => ({
     key: keyOf(warning),
+    kind: warning.kind,
     subject: subjectOf(warning),
     text: plainText(warning.text, nowMs),
     advice: warning.advice,
@@ -90,8 +118,16 @@ export function currentWarnings(
     .filter((incident) => incident.isMeasured && !keys.has(incident.key))
     .filter((incident) => !observed.some((warning) => isAboutSame(warning, incident)))
     .map((incident): CurrentWarning => {
-      const { key, text, advice, link, subject, seenAt } = incident;
-      const recorded = { cause: key, text: [text], advice, link: pathIn(link), subject, isMeasured: true };
+      const { key, kind, text, advice, link, subject, seenAt } = incident;
+      const recorded = {
+        kind,
+        cause: key,
+        text: [text],
+        advice,
+        link: pathIn(link),
+        subject,
+        isMeasured: true,
+      };
       return { ...recorded, incident, recoveringSince: seenAt, isMuted: isMuted(incident) };
     });
   const all = [...present, ...recovering];

@@ -53,6 +53,7 @@ function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
     {
+      kind: 'no-server',
       cause: 'no server is running',
       text: sentence`No server is running.`,
       advice: 'Jobs are accepted, but do not run until one starts.',
@@ -69,6 +70,7 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')
     .map(({ queue, name, jobs }) => ({
+      kind: 'no-handler',
       cause: `no handler for ${name} in queue ${queue}`,
       text: sentence`No server of queue “${queue}” has a handler for “${name}”.`,
       advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that has the handler, or delete the jobs.`,
@@ -82,6 +84,7 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
     .filter((job) => job.serverId !== null && !running.has(job.serverId))
     .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
     .map((job) => ({
+      kind: 'job-abandoned',
       cause: `job ${job.id} is abandoned`,
       text: sentence`A job “${job.name}” is processing on a server that is gone.`,
       advice: 'Its lease will be reclaimed. If this does not change, check that servers are running.',
@@ -122,6 +125,7 @@ function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
       older.length === 0 ? '' : ` ${counted(older.length, 'other item')} of the same kind failed too.`;
     return [
       {
+        kind: 'set-aside',
         cause: `${role} set an item aside`,
         text: sentence`${failedWork[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
         advice: `Other work is not affected.${more} ${retryOf(first)}. Correct the data and retry the item, or discard it.`,
@@ -148,6 +152,7 @@ function alertWarnings(failures: readonly AlertMessage[]): Warning[] {
     const pending = messages.filter(({ nextAt }) => nextAt !== null).length;
     const error = messages[0]?.error ?? '';
     return {
+      kind: 'alerts-fail',
       cause: `alerts to ${target} fail`,
       text: sentence`Alerts could not be delivered to ${host}: ${error}`,
       advice:

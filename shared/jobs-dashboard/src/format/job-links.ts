@@ -1,5 +1,6 @@
 import type { Job } from '@longshore/jobs';
-import type { Attempt } from '@longshore/jobs/storage';
+import type { Attempt, Incident } from '@longshore/jobs/storage';
+import { LinkTemplate, type Placeholders } from './link-template.js';
 
 /** A link from a job to another system. `word` is the link text. */
 interface JobLink {
@@ -19,9 +20,39 @@ export interface JobLinkTemplates {
   readonly traceUrl?: string | undefined;
 }
 
+export interface RunbookTemplate {
+  /**
+   * URL template for links from warnings to a runbook, such as `https://wiki.example.com/runbook#{kind}`. The placeholders are
+   * `{kind}`, `{key}` and `{subject}`.
+   */
+  readonly runbookUrl?: string | undefined;
+}
+
+const warningPlaceholders: Placeholders<Pick<Incident, 'kind' | 'key' | 'subject'>> = {
+  kind: ({ kind }) => kind,
+  key: ({ key }) => key,
+  subject: ({ subject }) => subject,
+};
+
+/** Builds links from warnings to a runbook. */
+export class RunbookLinks {
+  readonly #template: LinkTemplate<Pick<Incident, 'kind' | 'key' | 'subject'>> | null;
+
+  /** @throws {TypeError} if the template is invalid */
+  constructor({ runbookUrl = '' }: RunbookTemplate) {
+    this.#template =
+      runbookUrl === '' ? null : new LinkTemplate('runbookUrl', runbookUrl, warningPlaceholders);
+  }
+
+  /** Returns the URL; `null` if there is no runbook. */
+  of(incident: Pick<Incident, 'kind' | 'key' | 'subject'>): string | null {
+    return this.#template?.urlFor(incident) ?? null;
+  }
+}
+
 /** Builds links from jobs and attempts to their logs and traces in other systems. */
 export class JobLinks {
-  readonly #templates: readonly { readonly word: string; readonly template: LinkTemplate }[];
+  readonly #templates: readonly { readonly word: string; readonly template: LinkTemplate<LinkValues> }[];
 
   /** @throws {TypeError} if a template is invalid */
   constructor({ logUrl = '', traceUrl = '' }: JobLinkTemplates) {
@@ -31,7 +62,7 @@ export class JobLinks {
     ];
     this.#templates = settings
       .filter(({ text }) => text !== '')
-      .map(({ word, name, text }) => ({ word, template: new LinkTemplate(name, text) }));
+      .map(({ word, name, text }) => ({ word, template: new LinkTemplate(name, text, placeholders) }));
   }
 
   ofJob(job: Job): JobLink[] {
@@ -69,8 +100,7 @@ interface LinkValues {
   readonly finishedAt: Date | null;
 }
 
-/** Maps each placeholder to a function that returns the value; `null` if the value is unknown. */
-const placeholders: Readonly<Record<string, (values: LinkValues) => string | null>> = {
+const placeholders: Placeholders<LinkValues> = {
   jobId: ({ jobId }) => jobId,
   jobName: ({ jobName }) => jobName,
   queue: ({ queue }) => queue,
@@ -85,44 +115,3 @@ const placeholders: Readonly<Record<string, (values: LinkValues) => string | nul
   finishedAt: ({ finishedAt }) => finishedAt?.toISOString() ?? '',
   finishedAtMs: ({ finishedAt }) => finishedAt?.getTime().toString() ?? '',
 };
-
-const placeholder = /\{([^{}]*)\}/g;
-
-/** A URL template with placeholders, such as `https://logs.example.com/search?q={jobId}&from={startedAt}`. */
-class LinkTemplate {
-  readonly #template: string;
-
-  /**
-   * @param name the name of the template in error messages
-   * @throws {TypeError} if the template is not an http or https URL, or if it contains an unknown placeholder, an
-   *   unmatched brace, or a placeholder before the path
-   */
-  constructor(name: string, template: string) {
-    const names = Array.from(template.matchAll(placeholder), ([, placeholderName = '']) => placeholderName);
-    const unknown = names.find((placeholderName) => !Object.hasOwn(placeholders, placeholderName));
-    if (unknown !== undefined)
-      throw new TypeError(
-        `${name} contains {${unknown}}, which is not one of ${Object.keys(placeholders)
-          .map((placeholderName) => `{${placeholderName}}`)
-          .join(', ')}`,
-      );
-    if (/[{}]/.test(template.replaceAll(placeholder, '')))
-      throw new TypeError(`${name} contains a single brace; write %7B or %7D for a literal one`);
-    if (!/^https?:\/\/[^{}/?#]+[/?#]/.test(`${template}/`) || !URL.canParse(template))
-      throw new TypeError(
-        `${name} is not a URL: give scheme, host and path, such as https://logs.example.com/search?q={jobId}`,
-      );
-    this.#template = template;
-  }
-
-  /** Returns the URL with the encoded values filled in; `null` if one of the values is unknown. */
-  urlFor(values: LinkValues): string | null {
-    let isComplete = true;
-    const url = this.#template.replaceAll(placeholder, (_whole, name: string) => {
-      const value = placeholders[name]?.(values) ?? null;
-      if (value === null) isComplete = false;
-      return encodeURIComponent((value ?? '').toWellFormed());
-    });
-    return isComplete ? url : null;
-  }
-}

@@ -62,6 +62,7 @@ async function loadIncident(id: string, context: PageContext): Promise<object> {
   ]);
   return {
     incident: { ...incidentRow(incident, context.now()), seenAt: incident.seenAt },
+    runbook: context.runbook.of(incident),
     changes: changesBefore(incident.since, changes),
     earlier: latest
       .filter(({ key, id: other }) => key === incident.key && other !== incident.id)
@@ -100,6 +101,6 @@ function badgeOf({ ending, seenAt }: Incident, nowMs: number): Badge {
 
 const endings: Readonly<Record<NonNullable<Incident['ending']>, string>> = {
   recovered: 'It was back to normal for two minutes.',
-  resolved: 'What it was about has been changed.',
+  resolved: 'It no longer applies.',
   replaced: 'Another warning about the same thing took its place.',
 };

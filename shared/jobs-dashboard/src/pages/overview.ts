@@ -84,6 +84,7 @@ async function withChanges(warnings: readonly CurrentWarning[], context: PageCon
       ...warning,
       // Without the time of the latest check, which would change the region each time.
       incident: incident && { ...incident, seenAt: null },
+      runbook: incident && context.runbook.of(incident),
       changes: isExplained ? [] : changesBefore(incident.since, changes),
     };
   });

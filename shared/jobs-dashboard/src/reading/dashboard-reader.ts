@@ -1,5 +1,5 @@
 import type { Cache } from '../cache/cache.js';
-import type { JobLinks } from '../format/job-links.js';
+import type { JobLinks, RunbookLinks } from '../format/job-links.js';
 import type { JobStorage } from '@longshore/jobs';
 import type {
   Alerts,
@@ -66,4 +66,6 @@ export interface ReadingContext {
   readonly redact: RegExp;
   /** Builds links from jobs to other systems. */
   readonly links: JobLinks;
+  /** Builds links from warnings to a runbook. */
+  readonly runbook: RunbookLinks;
 }

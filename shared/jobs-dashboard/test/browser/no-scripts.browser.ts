@@ -72,6 +72,7 @@ async function incidentOf({ incidents, clock }: Site['story']['storage'], action
   const text = 'Queue “mail” was paused.';
   await incidents.observe([
     {
+      kind: 'queue-paused',
       key: subject,
       subject,
       text,

@@ -107,11 +107,7 @@ export class PostgresIncidents implements Incidents {
 
 const idPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-async function find(
-  run: Run,
-  statement: typeof findIncident,
-  id: string,
-): Promise<Incident | null> {
+async function find(run: Run, statement: typeof findIncident, id: string): Promise<Incident | null> {
   if (!idPattern.test(id)) return null;
   const [row] = (await run(statement, [id])) as readonly IncidentRow[];
   return row === undefined ? null : toIncident(row);
@@ -120,6 +116,7 @@ async function find(
 interface IncidentRow {
   [column: string]: unknown;
   id: string;
+  kind: string;
   key: string;
   subject: string;
   text: string;
@@ -142,6 +139,7 @@ interface IncidentRow {
 function toIncident(row: IncidentRow): Incident {
   return {
     id: row.id,
+    kind: row.kind,
     key: row.key,
     subject: row.subject,
     text: row.text,
@@ -165,6 +163,7 @@ function toIncident(row: IncidentRow): Incident {
 function toRow(incident: Incident): IncidentRow {
   return {
     id: incident.id,
+    kind: incident.kind,
     key: incident.key,
     subject: incident.subject,
     text: incident.text,
@@ -219,6 +218,7 @@ export const selectCurrent = prepared(
 
 const columns = {
   id: 'uuid',
+  kind: 'text',
   key: 'text',
   subject: 'text',
   text: 'text',

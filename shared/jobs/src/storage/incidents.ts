@@ -8,6 +8,8 @@ import type { TransactionClient } from './transaction.js';
 export interface ObservedWarning {
   /** Identifies the warning; does not change while the warning lasts. */
   readonly key: string;
+  /** The kind of warning, such as `queue-paused`: lower-case words with hyphens. */
+  readonly kind: string;
   /** What is affected, such as `server {id}`. A new warning about the same thing replaces an earlier one. */
   readonly subject: string;
   readonly text: string;
@@ -25,7 +27,7 @@ export interface ObservedWarning {
  * Why an incident ended:
  *
  * - `recovered`: the measured condition has been absent for {@link incidentEndsAfterMs}
- * - `resolved`: a stored fact changed, for example because somebody resumed a queue
+ * - `resolved`: the condition no longer holds, for example because somebody resumed a queue
  * - `replaced`: another warning about the same thing began, for example because a silent server was declared dead
  */
 export const incidentEndings = ['recovered', 'resolved', 'replaced'] as const;
@@ -120,6 +122,7 @@ export const maxAnnounced = 20;
 
 /** Maximum length of a stored text, in characters. */
 const maxText = 2_000;
+const maxKind = 50;
 const maxKey = 5 * bounds.keyLength.max;
 
 /**
@@ -130,6 +133,7 @@ export function storableWarning(warning: ObservedWarning): ObservedWarning {
   return {
     ...warning,
     key: storable(warning.key, maxKey),
+    kind: storable(warning.kind, maxKind),
     subject: storable(warning.subject, maxKey),
     text: storable(warning.text, maxText),
     advice: storable(warning.advice, maxText),
@@ -144,7 +148,7 @@ export function storableWarning(warning: ObservedWarning): ObservedWarning {
 export type AlertContent =
   | {
       readonly type: 'warning.began' | 'warning.ended';
-      readonly incident: Pick<Incident, 'id' | 'key' | 'text' | 'advice' | 'link'>;
+      readonly incident: Pick<Incident, 'id' | 'kind' | 'key' | 'text' | 'advice' | 'link'>;
       readonly since: string;
       /** When the condition ended; `null` for `warning.began`. */
       readonly endedAt: string | null;
@@ -282,10 +286,10 @@ export function isMuted({ mutedUntil }: Pick<Incident, 'mutedUntil'>, now: Date)
 }
 
 function contentOf(type: 'warning.began' | 'warning.ended', incident: Incident): AlertContent {
-  const { id, key, text, advice, link, since, endedAt, ending } = incident;
+  const { id, kind, key, text, advice, link, since, endedAt, ending } = incident;
   return {
     type,
-    incident: { id, key, text, advice, link },
+    incident: { id, kind, key, text, advice, link },
     since: since.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
     ending,
