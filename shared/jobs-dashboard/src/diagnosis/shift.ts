@@ -114,7 +114,10 @@ function findRise(levels: readonly Level[], nowMs: number, rule: ShiftRule): Ris
       const run = levels.slice(first, last + 1);
       const least = Math.max(rule.minShare, rule.factor * shareOf(baseline));
       const incident = sumOf(run);
-      if (!run.every((level) => shareOf(level) >= least) || !isHigher(incident, baseline)) continue;
+      // Between its ends, an anomaly may be smaller for a while, for example after half of a roll-back.
+      const belongs = (level: Level, index: number): boolean =>
+        shareOf(level) >= least || (index > 0 && index < run.length - 1 && isHigher(level, baseline));
+      if (!run.every(belongs) || !isHigher(incident, baseline)) continue;
       const before = levels.slice(0, first);
       const similar = sumOf(before.filter((level) => shareOf(level) >= shareOf(incident) / 2));
       if (similar.of <= USUAL_PART * sumOf(before).of) return { first, last, baseline };
