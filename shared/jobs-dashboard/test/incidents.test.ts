@@ -1,3 +1,4 @@
+import { nextOccurrences } from '@longshore/jobs';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
@@ -96,6 +97,36 @@ describe('a warning of the overview', () => {
     await site.story.storage.queues.pause('images');
     const { text } = await site.http.get('/job-dashboard/');
     expect(text).to.match(/action="[^"]*queues\/images\/resume".*Resume the queue/s);
+    await site.close();
+  });
+
+  it('counts the runs that a paused recurring job has skipped', async () => {
+    const site = await openSite();
+    const { storage, recurringId } = site.story;
+    await storage.recurring.pause(recurringId, { by: 'ann', reason: 'stock-taking' });
+    const text = async () => textOf((await site.http.get('/job-dashboard/')).text);
+    const job = await storage.recurring.find(recurringId);
+    if (job === null) throw new Error('The story has a recurring job');
+    const due = nextOccurrences(job, 3, new Date(storage.manualClock.now()));
+    expect(await text()).not.to.contain(`Recurring job “${recurringId}” was paused`);
+    storage.manualClock.advance((due[2]?.getTime() ?? 0) - storage.manualClock.now());
+    expect(await text()).to.match(/was paused by ann .*: stock-taking\. 3 runs have been skipped since/);
+    await site.close();
+  });
+
+  it('offers to undo a deletion that has not begun', async () => {
+    const site = await openSite({ control: ({ storage }) => storage });
+    const { storage } = site.story;
+    const filter = { state: ['failed' as const] };
+    const { id } = await storage.bulk.start({
+      action: 'delete',
+      filter,
+      requestedBy: 'ann',
+      delayMs: 60_000,
+    });
+    const { text } = await site.http.get('/job-dashboard/');
+    expect(textOf(text)).to.match(/ann is about to delete .*jobs?: the deletion begins in 1 min/);
+    expect(text).to.match(new RegExp(`action="[^"]*bulk/${id}/stop"`));
     await site.close();
   });
 

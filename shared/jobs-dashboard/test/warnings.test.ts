@@ -30,6 +30,8 @@ describe('the warnings', () => {
     late: [],
     setAside: [],
     alertFailures: [],
+    pendingDeletions: [],
+    skipped: [],
     clockAheadMs: 0,
     recent: { done: 0, failed: 0 },
     typeHealth: { failing: [], slow: [] },

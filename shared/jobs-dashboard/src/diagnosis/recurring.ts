@@ -1,9 +1,10 @@
 import type { Job, JobError, RecurringJob } from '@longshore/jobs';
-import { type BriefJob, isFinished, type MissedRuns } from '@longshore/jobs/storage';
+import { type BriefJob, isFinished, type MissedRuns, Schedule } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { errorLine } from './failures.js';
+import { pauseEnd, pauseText } from './pause.js';
 import type { Warning } from './warning.js';
 
 /**
@@ -12,13 +13,13 @@ import type { Warning } from './warning.js';
  */
 const LATE_MS = 60_000;
 
-type Schedule = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJobId'>;
+type DueJob = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJobId'>;
 
 /**
  * Returns the late recurring jobs, longest overdue first. Omits those whose `overlap` is `wait` and whose previous job
  * is unfinished.
  */
-export async function findLate<Recurring extends Schedule>(
+export async function findLate<Recurring extends DueJob>(
   recurring: readonly Recurring[],
   nowMs: number,
   { jobs: reader }: Pick<ReadingContext['reader'], 'jobs'>,
@@ -31,8 +32,8 @@ export async function findLate<Recurring extends Schedule>(
   return withoutReason(late, await reader.findMany(ids));
 }
 
-function lateAmong<Recurring extends Schedule>(jobs: readonly Recurring[], nowMs: number): Recurring[] {
-  const due = ({ nextDueAt }: Schedule): number => nextDueAt?.getTime() ?? Infinity;
+function lateAmong<Recurring extends DueJob>(jobs: readonly Recurring[], nowMs: number): Recurring[] {
+  const due = ({ nextDueAt }: DueJob): number => nextDueAt?.getTime() ?? Infinity;
   return jobs
     .filter((job) => job.pausedAt === null && nowMs - due(job) > LATE_MS)
     .toSorted((one, other) => due(one) - due(other));
@@ -43,7 +44,7 @@ function lateAmong<Recurring extends Schedule>(jobs: readonly Recurring[], nowMs
  *
  * @param last the previous jobs of the late recurring jobs, except any that have been removed
  */
-function withoutReason<Recurring extends Schedule>(
+function withoutReason<Recurring extends DueJob>(
   late: readonly Recurring[],
   last: readonly Pick<Job, 'id' | 'state'>[],
 ): Recurring[] {
@@ -222,6 +223,55 @@ export function missedWarnings(missed: readonly MissedRuns[]): Warning[] {
     link: `recurring/${encodeURIComponent(recurringJobId)}`,
     since: from,
     button: { path: `recurring/${encodeURIComponent(recurringJobId)}/trigger`, word: 'Run now' },
+  }));
+}
+
+/** Maximum number of paused recurring jobs to examine, and of skipped runs to count for each. */
+const MAX_PAUSED = 50;
+const MAX_SKIPPED = 100;
+
+/** A paused recurring job whose due times have passed since it was paused. */
+export interface SkippedRuns {
+  readonly job: RecurringJob;
+  /** Number of due times since the pause, at most {@link MAX_SKIPPED}. */
+  readonly runs: number;
+}
+
+/** Finds the paused recurring jobs that have skipped runs. */
+export function findSkipped({
+  reader,
+  cache,
+  now,
+}: Pick<ReadingContext, 'reader' | 'cache' | 'now'>): Promise<SkippedRuns[]> {
+  return cache.readStale(
+    'skipped runs of recurring jobs',
+    async () => {
+      const paused = (await reader.recurring.list()).filter(({ pausedAt }) => pausedAt !== null);
+      const found = await Promise.all(paused.slice(0, MAX_PAUSED).map((job) => skippedOf(job, now())));
+      return found.filter(({ runs }) => runs > 0);
+    },
+    () => FRESH_MS,
+  );
+}
+
+async function skippedOf(job: RecurringJob, nowMs: number): Promise<SkippedRuns> {
+  try {
+    const due = await new Schedule(job).upcomingInSlices(MAX_SKIPPED, job.pausedAt ?? new Date(nowMs));
+    return { job, runs: due.filter((at) => at.getTime() <= nowMs).length };
+  } catch {
+    return { job, runs: 0 }; // the schedule is invalid, which its page shows
+  }
+}
+
+export function skippedWarnings(skipped: readonly SkippedRuns[]): Warning[] {
+  return skipped.map(({ job: { id, ...pause }, runs }) => ({
+    kind: 'schedule-paused',
+    cause: `recurring job ${id} is paused`,
+    text: sentence`Recurring job “${id}” was ${pauseText(pause) ?? ''}.`,
+    advice: `${runs === MAX_SKIPPED ? 'At least ' : ''}${counted(runs, 'run has', 'runs have')} been skipped since. ${pauseEnd(pause, 'Resume it to let it run again.')}`,
+    link: `recurring/${encodeURIComponent(id)}`,
+    ...(pause.pausedAt !== null && { since: pause.pausedAt }),
+    button: { path: `recurring/${encodeURIComponent(id)}/resume`, word: 'Resume the recurring job' },
   }));
 }
 

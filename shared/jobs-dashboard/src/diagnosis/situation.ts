@@ -2,6 +2,7 @@ import type { Job, RecurringJob } from '@longshore/jobs';
 import {
   type AlertMessage,
   type BlockingKeys,
+  type BulkOperation,
   type Lease,
   type LostServer,
   maxSetAside,
@@ -15,11 +16,20 @@ import { totalOf } from '../format/chart.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { listLongest } from '../reading/job-search.js';
 import { findPausedJobs, type PausedJobs } from './pause.js';
-import { type FailingRecurring, findFailingRecurring, findLate, findMissed } from './recurring.js';
+import {
+  type FailingRecurring,
+  findFailingRecurring,
+  findLate,
+  findMissed,
+  findSkipped,
+  type SkippedRuns,
+} from './recurring.js';
 import { stalledQuery } from './servers.js';
 import { findTypeHealth, type TypeHealth } from './type-health.js';
 
 const FEW_JOBS = 5;
+/** Number of the latest bulk operations among which pending deletions are looked for. */
+const FEW_OPERATIONS = 20;
 /** Maximum number of undelivered alerts to read. */
 const MAX_FAILURES = 100;
 
@@ -45,6 +55,10 @@ export interface Situation {
   readonly recent: { readonly done: number; readonly failed: number };
   /** The job types that fail, or are slow. */
   readonly typeHealth: TypeHealth;
+  /** Bulk deletions that have not begun and can be undone. */
+  readonly pendingDeletions: readonly BulkOperation[];
+  /** Paused recurring jobs that have skipped runs. */
+  readonly skipped: readonly SkippedRuns[];
   readonly failingRecurring: readonly FailingRecurring[];
   readonly blocking: BlockingKeys;
   /** The paused job types that have waiting jobs, or might have some. */
@@ -79,6 +93,8 @@ export async function readSituation(
     recurring,
     setAside,
     alertFailures,
+    operations,
+    skipped,
     clockAheadMs,
   ] = await Promise.all([
     reader.queues.list(),
@@ -95,6 +111,8 @@ export async function readSituation(
     reader.recurring.list(),
     reader.setAside.list({ limit: maxSetAside }),
     reader.alerts.listFailures(MAX_FAILURES),
+    reader.bulk.list({ limit: FEW_OPERATIONS }),
+    findSkipped(context),
     readClockAhead(context),
   ]);
   const nowMs = now();
@@ -118,6 +136,8 @@ export async function readSituation(
     pausedJobs,
     setAside,
     alertFailures,
+    pendingDeletions: operations.filter(({ action, state }) => action === 'delete' && state === 'pending'),
+    skipped,
     clockAheadMs,
     nowMs,
   };

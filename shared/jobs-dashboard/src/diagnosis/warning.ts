@@ -21,7 +21,9 @@ export type WarningKind =
   | 'clock-wrong'
   | 'schedule-late'
   | 'schedule-missed'
+  | 'schedule-paused'
   | 'schedule-fails'
+  | 'deletion-pending'
   | 'set-aside'
   | 'alerts-fail';
 

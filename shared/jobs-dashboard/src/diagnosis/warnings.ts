@@ -1,12 +1,12 @@
 import { shorten } from '@longshore/edge';
-import type { AlertMessage, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
+import type { AlertMessage, BulkOperation, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import { floodWarnings } from './blocking-keys.js';
 import { failingTypeWarnings } from './failures.js';
 import { longWaits, pausedQueues, unservedQueues } from './queues.js';
 import { pausedTypeWarnings } from './pause.js';
-import { failingRecurringWarnings, lateRecurring, missedWarnings } from './recurring.js';
+import { failingRecurringWarnings, lateRecurring, missedWarnings, skippedWarnings } from './recurring.js';
 import { clockSkew, lostServers, silentServers, stalledLeases } from './servers.js';
 import { isUntouched, type Situation } from './situation.js';
 import { slowTypeWarnings } from './slow-types.js';
@@ -34,6 +34,8 @@ export function findWarnings(situation: Situation): Warning[] {
       new Set(situation.typeHealth.failing.map(({ name }) => name)),
     ),
     ...missedWarnings(situation.missed),
+    ...skippedWarnings(situation.skipped),
+    ...deletionWarnings(situation.pendingDeletions),
     ...setAsideWarnings(situation.setAside),
     ...unhandledJobs(situation),
     ...abandonedJobs(situation),
@@ -142,6 +144,23 @@ function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
 function retryOf({ retryAt, failures: times }: SetAsideItem): string {
   if (retryAt === null) return 'It is not retried automatically';
   return `It is retried ${times === 1 ? 'after a minute' : 'at growing intervals'}`;
+}
+
+/** Returns warnings about bulk deletions that can still be undone. */
+function deletionWarnings(operations: readonly BulkOperation[]): Warning[] {
+  return operations.map(({ id, matched, requestedBy, createdAt, startsAt }) => {
+    const jobs =
+      matched === null ? 'jobs' : `${matched.exact ? '' : 'at least '}${counted(matched.count, 'job')}`;
+    return {
+      kind: 'deletion-pending',
+      cause: `bulk deletion ${id} is pending`,
+      text: sentence`${requestedBy ?? 'Somebody'} is about to delete ${jobs}: the deletion begins ${{ at: startsAt }}.`,
+      advice: 'Until then, it can be undone. Afterwards, the jobs are gone.',
+      link: `bulk/${id}`,
+      since: createdAt,
+      button: { path: `bulk/${id}/stop`, word: 'Undo' },
+    };
+  });
 }
 
 /** Returns one warning for each webhook with undelivered alerts. */
