@@ -4,6 +4,7 @@ import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { createApplicationDatabase, PostgresStorage } from '../src/index.js';
+import { renewConnections } from '../src/connection/pool.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('A database that accepts only reads', () => {
@@ -74,5 +75,22 @@ describe('A database that accepts only reads', () => {
     await administrator.end();
     const { id: next } = await new JobClient(storage).enqueue(work);
     expect((await storage.jobs.find(next))?.state).to.equal('enqueued');
+  });
+});
+
+describe('The connections of a pool that are renewed', () => {
+  it('are closed at once if they are idle, and when they are returned if they are in use', async () => {
+    const database = await createStoreDatabase();
+    const application = createApplicationDatabase({ url: database.url, ...patientStorage });
+    const { pool } = application;
+    const [used, idle] = [await pool.connect(), await pool.connect()];
+    idle.release();
+    renewConnections(pool);
+    expect(pool.totalCount).to.equal(1);
+    used.release();
+    expect(pool.totalCount).to.equal(0);
+    expect((await pool.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+    await application.close();
+    await database.drop();
   });
 });

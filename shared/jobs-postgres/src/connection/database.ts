@@ -24,7 +24,7 @@ import { Schema } from './schema.js';
 import { pipelined } from './pipeline.js';
 import {
   borrowFrom,
-  closeIdle,
+  renewConnections,
   closePool,
   connectionErrorOf,
   createPool,
@@ -327,9 +327,9 @@ export class Database {
     });
   }
 
-  /** Like {@link translate}. Also closes the idle connections if they lead to a server that accepts only reads. */
+  /** Like {@link translate}. Also closes the connections, those in use when they are returned, if they lead to a server that accepts only reads. */
   #failed(error: unknown, end?: Error): unknown {
-    if (codeOf(error) === readOnlyState) closeIdle(this.#pool);
+    if (codeOf(error) === readOnlyState) renewConnections(this.#pool);
     return translate(error, end);
   }
 

@@ -66,9 +66,14 @@ function idleClients(pool: pg.Pool): pg.PoolClient[] {
   return idle.map(({ client }) => client);
 }
 
-/** Closes the connections of a pool that nobody has borrowed. The pool opens others on demand. */
-export function closeIdle(pool: pg.Pool): void {
+/**
+ * Closes the connections of a pool: those that nobody has borrowed at once, and those of a pool of ours that are borrowed
+ * when they are returned. The pool opens others on demand.
+ */
+export function renewConnections(pool: pg.Pool): void {
   const driver = pool as unknown as { _remove?: (client: pg.PoolClient) => void };
+  // The driver closes a returned connection that has been used often enough.
+  for (const client of connections.get(pool) ?? []) Object.assign(client, { _poolUseCount: Infinity });
   for (const client of idleClients(pool)) driver._remove?.(client);
 }
 
