@@ -253,6 +253,11 @@ describe('The steps of a job', () => {
     expect(line?.message).to.contain('"late" was still running');
   });
 
+  it('cause no warning if the handler returns beside a sleep', async () => {
+    const { id } = await run(async ({ sleep }) => void sleep('nap', { ms: 0 }));
+    expect(await storage.reports.listLogs(id)).to.deep.equal([]);
+  });
+
   it('cannot wait in an attempt that has exceeded its time limit', async () => {
     const { error } = await run(
       async ({ step, sleep, signal }) => {

@@ -216,9 +216,11 @@ export class MemoryCompletions implements Completions {
       await open;
     if (!hasLease(record, claim)) throw new ClaimLostError(claim.jobId);
     signal?.throwIfAborted();
+    let abort: () => void = () => undefined;
     const aborted = new Promise<never>((_resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      abort = () => reject(signal?.reason as Error);
     });
+    signal?.addEventListener('abort', abort, { once: true });
     aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the race below
     let unlock: () => void = () => undefined;
     record.transaction = new Promise((resolve) => (unlock = resolve));
@@ -227,6 +229,7 @@ export class MemoryCompletions implements Completions {
       const result = await this.#begin((client) => Promise.race([work(client), aborted]));
       store(record, result);
     } finally {
+      signal?.removeEventListener('abort', abort);
       record.locked = false;
       record.transaction = null;
       unlock();

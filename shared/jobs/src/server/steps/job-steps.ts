@@ -64,7 +64,7 @@ const waiting = Symbol('waiting');
 export class JobSteps implements StepContext {
   readonly #options: JobStepsOptions;
   readonly #names = new Set<string>();
-  /** The names of the steps that are running. */
+  /** The names of the steps of the kind `step` that are running. */
   readonly #running = new Set<string>();
   readonly #steps: StepStore;
   readonly #suspension: Suspension;
@@ -245,7 +245,7 @@ export class JobSteps implements StepContext {
     this.#names.add(name);
     this.#steps.rememberFailures();
     const result = await this.#suspension.during(async () => {
-      this.#running.add(name);
+      if (kind === 'step') this.#running.add(name);
       try {
         const steps = await this.#steps.read();
         await this.#steps.decided();

@@ -62,7 +62,8 @@ export class StepStore {
     const { store, claim, signal } = this.#options;
     for (let retryMs = 100; ; retryMs = Math.min(2 * retryMs, maxRetryMs)) {
       try {
-        return await store.record(claim, steps);
+        await store.record(claim, steps);
+        break;
       } catch (error) {
         // The work of the step is done, and without its result it would be done again.
         const isOutage = isA(error, StorageUnavailableError) && !isA(error, StorageClosedError);
@@ -70,6 +71,13 @@ export class StepStore {
         await delay(retryMs);
       }
     }
+    await this.stored(...steps);
+  }
+
+  /** Called when steps have been stored. */
+  async stored(...steps: readonly NewStep[]): Promise<void> {
+    const stored = await this.read();
+    for (const { result } of steps) stored.addResult(result);
   }
 
   /** Stores a step with its result. Returns what later attempts get. */

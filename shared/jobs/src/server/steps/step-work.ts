@@ -106,14 +106,15 @@ export class StepWork {
 
   async #inTransaction(step: NewStep, context: RunningStep, run: Work): Promise<JsonValue> {
     const { store, claim, client, toResult, abandoned } = this.#options;
-    let result: JsonText = 'null';
+    let ended: NewStep = step;
     const work = async (transaction: TransactionalStep['client']): Promise<NewStep> => {
       const bound = client.boundTo(() => ({ transaction, enqueuedBy: claim.jobId }));
-      result = toResult(await run({ ...context, ...bound, client: transaction }), rootOf(step));
-      return this.#steps.ended(step, 'done', result);
+      const result = toResult(await run({ ...context, ...bound, client: transaction }), rootOf(step));
+      return (ended = this.#steps.ended(step, 'done', result));
     };
     await store.recordInTransaction(claim, work, abandoned);
-    return JSON.parse(result) as JsonValue;
+    await this.#steps.stored(ended);
+    return JSON.parse(ended.result) as JsonValue;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { JsonText } from '../../job/json.js';
 import type { JobSignal, NewStep, Step, StepHistory, StepKind } from '../../job/step.js';
 
 const verbs: Readonly<Record<StepKind, string>> = {
@@ -7,6 +8,12 @@ const verbs: Readonly<Record<StepKind, string>> = {
   job: 'a wait for a job',
   version: 'a version',
 };
+
+/** Maximum number of steps of a job. */
+export const maxSteps = 10_000;
+
+/** How many bytes the results of a job's steps may take, as JSON, before no further step starts. */
+export const maxStepsBytes = 67_108_864;
 
 /** The stored steps and signals of a job, as one attempt uses them. */
 export class StoredSteps {
@@ -21,10 +28,15 @@ export class StoredSteps {
   readonly #warn: (message: string) => void;
   #hasWarned = false;
   #lastPosition: number;
+  /** How many steps the job has, with those that this attempt has started, and how many bytes their results take. */
+  #count: number;
+  #bytes = 0;
 
   constructor({ steps, signals }: StepHistory, warn: (message: string) => void) {
     this.#steps = new Map(steps.map((step) => [step.name, step]));
     this.#names = [...this.#steps.keys()];
+    this.#count = steps.length;
+    for (const { result } of steps) if (result !== null) this.addResult(JSON.stringify(result));
     this.#signals = signals;
     this.#warn = warn;
     this.#lastPosition = steps.at(-1)?.position ?? 0;
@@ -61,9 +73,19 @@ export class StoredSteps {
     return this.#used.size < this.#steps.size;
   }
 
-  /** Returns a new step with the members that most of them have. */
+  /** Counts a result that this attempt has stored. */
+  addResult(result: JsonText): void {
+    if (result !== 'null') this.#bytes += Buffer.byteLength(result);
+  }
+
+  /**
+   * Returns a new step with the members that most of them have.
+   *
+   * @throws {RangeError} if it is not stored, and the job has too many steps or their results take too much space
+   */
   start(stored: Step | null, step: Pick<NewStep, 'name' | 'kind'> & { readonly now: Date }): NewStep {
     const { name, kind, now } = step;
+    if (stored === null) this.#addStep(name);
     return {
       name,
       kind,
@@ -80,6 +102,21 @@ export class StoredSteps {
       startedAt: stored?.startedAt ?? now,
       finishedAt: null,
     };
+  }
+
+  /** Every attempt reads all of them, and holds them in memory. */
+  #addStep(name: string): void {
+    const isFull = this.#count >= maxSteps;
+    if (isFull || this.#bytes >= maxStepsBytes) {
+      const why = isFull
+        ? `the job has ${maxSteps} steps, the most that a job can have`
+        : `the results of the job's steps take ${this.#bytes} bytes, and no step starts once they take ${maxStepsBytes}`;
+      const remedy = isFull ? '' : ', or store large results elsewhere and return where they are';
+      throw new RangeError(
+        `The step "${name}" cannot start, because ${why}: split the job, with enqueueAndWait for each part${remedy}`,
+      );
+    }
+    this.#count++;
   }
 
   #checkOrder({ name, position }: Step): void {
