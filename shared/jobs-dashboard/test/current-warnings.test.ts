@@ -51,6 +51,14 @@ describe('the current warnings', () => {
     expect(current).to.deep.include({ incident, recoveringSince: null, isMuted: false });
   });
 
+  it('have their incidents also if their keys are too long to store', () => {
+    const long = warning({ subject: `servers of ${'q, '.repeat(2_000)}` });
+    const incident = incidentOf(long, 5);
+    expect(incident.key.length).to.be.at.most(1_000);
+    const current = currentWarnings([long], [incident], nowMs);
+    expect(current.map((each) => each.incident)).to.deep.equal([incident]);
+  });
+
   it('are shown before they are recorded', () => {
     const [current] = currentWarnings([warning()], [], nowMs);
     expect(current).to.deep.include({ incident: null, recoveringSince: null });

@@ -45,4 +45,24 @@ describe('Alerts on Postgres', () => {
     ).to.deep.equal(['new', 'new']);
     expect(await alerts.take(['alive', 'dead'], 1, 3_600_000)).to.have.nested.property('[0].target', 'dead');
   });
+
+  it('stay away or arrive as the warning was last muted or unmuted, on whichever of its incidents', async () => {
+    const { incidents } = storage;
+    const end = () => database.query("update longshore.incident set ended_at = now() - interval '1 hour'");
+    const until = new Date(Date.now() + 3_600_000);
+    await incidents.observe([warning]);
+    const [first] = await incidents.list({ limit: 1 });
+    await incidents.mute(first?.id ?? '', { until });
+    await end();
+    await incidents.observe([warning]);
+    const [second] = await incidents.list({ limit: 1 });
+    expect(second).to.deep.include({ mutedUntil: until, announced: false });
+    await incidents.mute(second?.id ?? '', null);
+    await end();
+    await incidents.observe([warning]);
+    const [third] = await incidents.list({ limit: 1 });
+    expect(third).to.deep.include({ mutedUntil: null, announced: true });
+    await incidents.mute(first?.id ?? '', { until });
+    expect((await incidents.find(third?.id ?? ''))?.mutedUntil).to.deep.equal(until);
+  });
 });

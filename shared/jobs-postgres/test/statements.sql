@@ -51,7 +51,7 @@
 --   src/records/audit.ts (5 statements)
 --   src/records/bulk-operations.sql.ts (13 statements)
 --   src/records/deployments.ts (6 statements)
---   src/records/incidents.ts (10 statements)
+--   src/records/incidents.ts (9 statements)
 --   src/records/saved-searches.ts (5 statements)
 --   src/records/set-aside.ts (12 statements)
 --   src/recurring/recurring-jobs.sql.ts (21 statements)
@@ -4439,16 +4439,13 @@ where ended_at < $1::timestamptz - $2::float8 * interval '1 millisecond'
 -- longshore-find-incident
 select * from longshore.incident where id = $1::uuid;
 
--- longshore-lock-incident
-select * from longshore.incident where id = $1::uuid for update;
-
 -- longshore-lock-incident-turn
 select clock_timestamp() as now from longshore.incident_turn for update;
 
 -- longshore-mute-incident
 update longshore.incident
 set muted_until = $2::timestamptz, muted_by = $3::text, mute_reason = $4::text
-where id = $1::uuid;
+where key = (select key from longshore.incident where id = $1::uuid);
 
 -- longshore-select-current-incidents
 select * from longshore.incident
@@ -4462,13 +4459,13 @@ order by id desc limit $3;
 
 -- longshore-take-incident-turn
 update longshore.incident_turn set taken_at = clock_timestamp()
-where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
+where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond' or taken_at > clock_timestamp()
 returning single;
 
 -- longshore-upsert-incidents
 insert into longshore.incident (id, kind, key, subject, text, advice, link, is_measured, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason)
 select id, kind, key, subject, text, advice, link, is_measured, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason from json_to_recordset($1::json) as incident (id uuid, kind text, key text, subject text, text text, advice text, link text, is_measured boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text)
-on conflict (id) do update set subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
+on conflict (id) do update set since = excluded.since, subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
 
 -- ==== src/records/saved-searches.ts ====
 

@@ -87,6 +87,32 @@ describe('changes of incidents', () => {
     expect(types([{ ...ended, mutedUntil: now }], [measured])).to.deep.equal(['warning.began']);
   });
 
+  it('end a stored fact as resolved, although another warning about the same thing lasts', () => {
+    const stored = incident(10_000, { isMeasured: false, link: 'queues/q' });
+    const { changed } = advance([stored], [{ ...measured, key: 'other', link: 'queues/q' }]);
+    expect(changed.at(-1)).to.include({ id: '1', endedAt: now, ending: 'resolved' });
+  });
+
+  it('begin at the latest when they are observed, although the clock was set back', () => {
+    const later = new Date(now.getTime() + 3_600_000);
+    const sinceOf = ({ changed }: ReturnType<typeof advance>) => changed.map(({ since }) => since);
+    expect(sinceOf(advance([], [{ ...measured, beganAt: later }]))).to.deep.equal([now]);
+    expect(sinceOf(advance([incident(0, { since: later })], [measured]))).to.deep.equal([now]);
+    expect(sinceOf(advance([incident(0, { since: later, isMeasured: false })]))).to.deep.equal([now]);
+  });
+
+  it('end two minutes after the clock was set back', () => {
+    const { changed, messages } = advance([incident(-3_600_000)]);
+    expect(changed).to.deep.equal([incident(0)]);
+    expect(messages).to.deep.equal([]);
+  });
+
+  it('do not go on with an incident that ended in the future', () => {
+    const endedAt = new Date(now.getTime() + 3_600_000);
+    const { changed } = advance([incident(0, { endedAt, ending: 'resolved' })], [fact]);
+    expect(changed.map(({ id }) => id)).to.deep.equal(['2']);
+  });
+
   it('use the first of several warnings with one key', () => {
     const { changed } = advance([], [measured, { ...measured, text: 'Another.' }]);
     expect(changed.map(({ text }) => text)).to.deep.equal(['It is wrong.']);
@@ -121,6 +147,31 @@ describe('alerts', () => {
 });
 
 describe('incidents in memory', () => {
+  it('are muted and unmuted with all incidents of their warning', async () => {
+    let nowMs = now.getTime();
+    const { incidents } = new MemoryStorage({ clock: { now: () => nowMs } });
+    await incidents.observe([fact]);
+    await incidents.observe([]);
+    nowMs += incidentEndsAfterMs;
+    await incidents.observe([fact]);
+    const [latest, earlier] = await incidents.list({ limit: 10 });
+    const ends = async () => (await incidents.list({ limit: 10 })).map(({ mutedUntil }) => mutedUntil);
+    const until = new Date(nowMs + 3_600_000);
+    await incidents.mute(earlier?.id ?? '', { until });
+    expect(await ends()).to.deep.equal([until, until]);
+    await incidents.mute(latest?.id ?? '', null);
+    expect(await ends()).to.deep.equal([null, null]);
+  });
+
+  it('are checked again after the clock was set back', async () => {
+    let nowMs = now.getTime();
+    const { incidents } = new MemoryStorage({ clock: { now: () => nowMs } });
+    expect(await incidents.reserveCheck(10_000)).to.equal(true);
+    nowMs -= 3_600_000;
+    expect(await incidents.reserveCheck(10_000)).to.equal(true);
+    expect(await incidents.reserveCheck(10_000)).to.equal(false);
+  });
+
   it('are kept for thirty days after their end', async () => {
     let nowMs = now.getTime();
     const { incidents } = new MemoryStorage({ clock: { now: () => nowMs } });

@@ -8,7 +8,7 @@ import { type CurrentWarning, currentWarnings, observedWarnings, type Warning } 
 import { findWarnings } from './warnings.js';
 
 /** The query for the incidents that last. */
-export const activeIncidents = { isActive: true, limit: 1_000 } as const;
+export const activeIncidents = { isActive: true, limit: 20_000 } as const;
 
 /** A one-line summary of the current warnings, shown on every page. */
 export interface Health {

@@ -1,4 +1,4 @@
-import { type Incident, isAboutSame, type ObservedWarning } from '@longshore/jobs/storage';
+import { type Incident, isAboutSame, type ObservedWarning, storableWarning } from '@longshore/jobs/storage';
 import { plainText, type Sentence } from '../format/sentence.js';
 
 /** The kinds of warnings, which links to runbooks name. Documented in docs/dashboard.md. */
@@ -85,7 +85,7 @@ export interface CurrentWarning extends Omit<Warning, 'kind'> {
  * @param nowMs the storage's time, which relative times in the texts refer to
  */
 export function observedWarnings(warnings: readonly Warning[], nowMs: number): ObservedWarning[] {
-  return warnings.map((warning) => ({
+  const observed = warnings.map((warning) => ({
     key: keyOf(warning),
     kind: warning.kind,
     subject: subjectOf(warning),
@@ -95,6 +95,8 @@ export function observedWarnings(warnings: readonly Warning[], nowMs: number): O
     beganAt: warning.since ?? null,
     isMeasured: warning.isMeasured === true,
   }));
+  // As they are stored, because long keys are shortened.
+  return observed.map(storableWarning);
 }
 
 /**
@@ -109,11 +111,11 @@ export function currentWarnings(
   nowMs: number,
 ): CurrentWarning[] {
   const byKey = new Map(active.map((incident) => [incident.key, incident]));
-  const keys = new Set(found.map(keyOf));
   const observed = observedWarnings(found, nowMs);
+  const keys = new Set(observed.map(({ key }) => key));
   const isMuted = (incident: Incident | undefined): boolean => (incident?.mutedUntil?.getTime() ?? 0) > nowMs;
-  const present = found.map((warning): CurrentWarning => {
-    const incident = byKey.get(keyOf(warning));
+  const present = found.map((warning, index): CurrentWarning => {
+    const incident = byKey.get(observed[index]?.key ?? '');
     return { ...warning, incident: incident ?? null, recoveringSince: null, isMuted: isMuted(incident) };
   });
   const recovering = active

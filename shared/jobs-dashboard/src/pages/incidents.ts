@@ -89,12 +89,12 @@ function incidentRow({ seenAt, ...incident }: Incident, nowMs: number): object {
   };
 }
 
-/** A condition that has not been seen for this long counts as recovering, in milliseconds. Checks run every ten seconds. */
+/** A measured condition that has not been seen for this long counts as recovering, in milliseconds. Checks run every ten seconds. */
 const RECOVERING_MS = 25_000;
 
-function badgeOf({ ending, seenAt }: Incident, nowMs: number): Badge {
+function badgeOf({ ending, seenAt, isMeasured }: Incident, nowMs: number): Badge {
   if (ending !== null) return { icon: 'check', word: 'Ended', tone: 'done' };
-  return nowMs - seenAt.getTime() > RECOVERING_MS
+  return isMeasured && nowMs - seenAt.getTime() > RECOVERING_MS
     ? { icon: 'clock', word: 'Recovering', tone: 'scheduled' }
     : { icon: 'alert', word: 'Ongoing', tone: 'failed' };
 }

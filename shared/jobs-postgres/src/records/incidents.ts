@@ -71,7 +71,7 @@ export class PostgresIncidents implements Incidents {
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Incident | null> {
-    return find(runOf(this.#database, transaction), findIncident, id);
+    return find(runOf(this.#database, transaction), id);
   }
 
   async acknowledge(
@@ -94,7 +94,9 @@ export class PostgresIncidents implements Incidents {
     change: (run: Run) => Promise<unknown>,
   ): Promise<Incident | null> {
     return inTransaction(this.#database, options, async (run, record) => {
-      const before = await find(run, lockIncident, id);
+      // Observations copy the muting of an earlier incident, so they must not run at the same time.
+      await run(lockTurn, []);
+      const before = await find(run, id);
       if (before !== null) {
         options.check?.(before);
         await change(run);
@@ -107,9 +109,9 @@ export class PostgresIncidents implements Incidents {
 
 const idPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-async function find(run: Run, statement: typeof findIncident, id: string): Promise<Incident | null> {
+async function find(run: Run, id: string): Promise<Incident | null> {
   if (!idPattern.test(id)) return null;
-  const [row] = (await run(statement, [id])) as readonly IncidentRow[];
+  const [row] = (await run(findIncident, [id])) as readonly IncidentRow[];
   return row === undefined ? null : toIncident(row);
 }
 
@@ -186,13 +188,13 @@ function toRow(incident: Incident): IncidentRow {
 
 /**
  * $1 interval in milliseconds. Reserves the check of the warnings for this process and returns a row. Returns no row if
- * the check has already been reserved within the interval.
+ * the check has already been reserved within the interval, unless the clock has been set back since.
  */
 export const takeTurn = prepared(
   'longshore-take-incident-turn',
   `
     update longshore.incident_turn set taken_at = clock_timestamp()
-    where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
+    where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond' or taken_at > clock_timestamp()
     returning single`,
 );
 
@@ -239,7 +241,17 @@ const names = Object.keys(columns).join(', ');
 const types = Object.entries(columns)
   .map(([name, type]) => `${name} ${type}`)
   .join(', ');
-const observed = ['subject', 'text', 'advice', 'link', 'is_measured', 'seen_at', 'ended_at', 'ending'];
+const observed = [
+  'since',
+  'subject',
+  'text',
+  'advice',
+  'link',
+  'is_measured',
+  'seen_at',
+  'ended_at',
+  'ending',
+];
 
 /**
  * $1 rows, a JSON array. Inserts incidents, or updates what an observation changes. What people do with an incident at the
@@ -279,12 +291,6 @@ export const findIncident = prepared(
   'select * from longshore.incident where id = $1::uuid',
 );
 
-/** $1 id. Locks the incident until the transaction ends. */
-export const lockIncident = prepared(
-  'longshore-lock-incident',
-  'select * from longshore.incident where id = $1::uuid for update',
-);
-
 /** $1 id, $2 who, $3 reason. */
 export const acknowledgeIncident = prepared(
   'longshore-acknowledge-incident',
@@ -294,11 +300,11 @@ export const acknowledgeIncident = prepared(
     where id = $1::uuid`,
 );
 
-/** $1 id, $2 end or null, $3 who, $4 reason. */
+/** $1 id of an incident, $2 end or null, $3 who, $4 reason. Changes all incidents of the same warning. */
 export const muteIncident = prepared(
   'longshore-mute-incident',
   `
     update longshore.incident
     set muted_until = $2::timestamptz, muted_by = $3::text, mute_reason = $4::text
-    where id = $1::uuid`,
+    where key = (select key from longshore.incident where id = $1::uuid)`,
 );

@@ -36,7 +36,8 @@ export class MemoryIncidents implements Incidents {
 
   async reserveCheck(everyMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    if (now - this.#turnTakenAt < everyMs) return false;
+    // A turn in the future was taken before the clock was set back.
+    if (this.#turnTakenAt <= now && now - this.#turnTakenAt < everyMs) return false;
     this.#turnTakenAt = now;
     return true;
   }
@@ -82,20 +83,33 @@ export class MemoryIncidents implements Incidents {
   ): Promise<Incident | null> {
     const { by, reason } = checkPause(options, this.#clock.now());
     const acknowledgedAt = new Date(this.#clock.now());
-    return this.#change(id, control, { acknowledgedAt, acknowledgedBy: by, acknowledgeReason: reason });
+    return this.#change(id, control, ({ id: of }) => of === id, {
+      acknowledgedAt,
+      acknowledgedBy: by,
+      acknowledgeReason: reason,
+    });
   }
 
   async mute(id: string, mute: MuteOptions | null, options?: IncidentOptions): Promise<Incident | null> {
     const { until, by, reason } = checkPause(mute ?? {}, this.#clock.now());
-    return this.#change(id, options, { mutedUntil: until, mutedBy: by, muteReason: reason });
+    const change = { mutedUntil: until, mutedBy: by, muteReason: reason };
+    return this.#change(id, options, ({ key }, before) => key === before.key, change);
   }
 
-  #change(id: string, options: IncidentOptions = {}, change: Partial<Incident>): Incident | null {
+  /** @param isChanged whether an incident is changed, given the one with the id */
+  #change(
+    id: string,
+    options: IncidentOptions = {},
+    isChanged: (incident: Incident, before: Incident) => boolean,
+    change: Partial<Incident>,
+  ): Incident | null {
     refuseTransaction(options.transaction);
     const before = this.#incidents.get(id) ?? null;
     if (before !== null) options.check?.(before);
     this.#audit.addOf(options, before);
-    if (before !== null) this.#incidents.set(id, { ...before, ...change });
+    if (before !== null)
+      for (const incident of this.#incidents.values())
+        if (isChanged(incident, before)) this.#incidents.set(incident.id, { ...incident, ...change });
     return before;
   }
 }

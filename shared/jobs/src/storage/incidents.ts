@@ -28,7 +28,8 @@ export interface ObservedWarning {
  *
  * - `recovered`: the measured condition has been absent for {@link incidentEndsAfterMs}
  * - `resolved`: the condition no longer holds, for example because somebody resumed a queue
- * - `replaced`: another warning about the same thing began, for example because a silent server was declared dead
+ * - `replaced`: a measured condition is absent, and there is another warning about the same thing, for example because a
+ *   silent server was declared dead
  */
 export const incidentEndings = ['recovered', 'resolved', 'replaced'] as const;
 export type IncidentEnding = (typeof incidentEndings)[number];
@@ -95,8 +96,8 @@ export interface Incidents {
     options?: IncidentOptions,
   ): Promise<Incident | null>;
   /**
-   * Mutes the warning of an incident until a time at most a year ahead, or ends its muting with `null`. Returns the incident
-   * as it was before; `null` if there is none.
+   * Mutes the warning of an incident, with all its incidents, until a time at most a year ahead, or ends its muting
+   * with `null`. Returns the incident as it was before; `null` if there is none.
    *
    * @throws {RangeError} if the time is not within the next year
    */
@@ -199,10 +200,15 @@ export function advanceIncidents(
   for (const { beganAt, ...warning } of current.values()) {
     const before = latest.get(warning.key);
     const seen = { ...warning, seenAt: now };
-    if (before?.endedAt === null) lasting.push({ ...before, ...seen });
-    else if (before !== undefined && now.getTime() - before.endedAt.getTime() < incidentEndsAfterMs)
-      reopened.push({ ...before, ...seen, endedAt: null, ending: null });
-    else begun.push(beginning({ ...seen, id: newId(), since: beganAt ?? now }, before, now));
+    if (before !== undefined && isContinued(before, now))
+      (before.endedAt === null ? lasting : reopened).push({
+        ...before,
+        ...seen,
+        since: earlierOf(before.since, now),
+        endedAt: null,
+        ending: null,
+      });
+    else begun.push(beginning({ ...seen, id: newId(), since: earlierOf(beganAt ?? now, now) }, before, now));
   }
   let announced = 0;
   const announcements = begun.map((incident) => ({
@@ -210,11 +216,11 @@ export function advanceIncidents(
     announced: !isMuted(incident, now) && ++announced <= maxAnnounced,
   }));
   const unannounced = Math.max(0, announced - maxAnnounced);
-  const ended = [...latest.values()].flatMap((incident) =>
-    current.has(incident.key) ? [] : endOf(incident, [...current.values()], now),
+  const absent = [...latest.values()].flatMap((incident) =>
+    current.has(incident.key) ? [] : withoutWarning(incident, [...current.values()], now),
   );
   return {
-    changed: [...lasting, ...reopened, ...announcements, ...ended],
+    changed: [...lasting, ...reopened, ...announcements, ...absent],
     reopened: reopened.map(({ id }) => id),
     messages: [
       ...announcements
@@ -228,14 +234,24 @@ export function advanceIncidents(
               dueAt: now,
             },
           ]),
-      ...ended
-        .filter((incident) => incident.announced && !isMuted(incident, now))
+      ...absent
+        .filter((incident) => incident.endedAt !== null && incident.announced && !isMuted(incident, now))
         .map((incident) => ({
           content: contentOf('warning.ended', incident),
           dueAt: incident.ending === 'recovered' ? now : new Date(now.getTime() + incidentEndsAfterMs),
         })),
     ],
   };
+}
+
+/** Returns whether a warning that is observed now belongs to its latest incident, instead of beginning another one. */
+function isContinued({ endedAt }: Incident, now: Date): boolean {
+  return endedAt === null || Math.abs(now.getTime() - endedAt.getTime()) < incidentEndsAfterMs;
+}
+
+/** Limits a beginning to the present: it can be in the future after the clock was set back. */
+function earlierOf(since: Date, now: Date): Date {
+  return since < now ? since : now;
 }
 
 /** @param before the latest incident with the same key, whose muting goes on */
@@ -259,12 +275,15 @@ function beginning(
   };
 }
 
-/** Returns an absent incident as it has ended; nothing if it had ended before, or its condition might return. */
-function endOf(incident: Incident, current: readonly ObservedWarning[], now: Date): Incident[] {
+/** Returns what changes of an incident whose warning is absent: nothing if it had ended before, or might return. */
+function withoutWarning(incident: Incident, current: readonly ObservedWarning[], now: Date): Incident[] {
   if (incident.endedAt !== null) return [];
+  const since = earlierOf(incident.since, now);
+  if (!incident.isMeasured) return [{ ...incident, since, endedAt: now, ending: 'resolved' }];
   if (current.some((warning) => isAboutSame(warning, incident)))
-    return [{ ...incident, endedAt: now, ending: 'replaced' }];
-  if (!incident.isMeasured) return [{ ...incident, endedAt: now, ending: 'resolved' }];
+    return [{ ...incident, since, endedAt: now, ending: 'replaced' }];
+  // The clock was set back: the two minutes start again.
+  if (incident.seenAt > now) return [{ ...incident, since, seenAt: now }];
   if (now.getTime() - incident.seenAt.getTime() < incidentEndsAfterMs) return [];
   return [{ ...incident, endedAt: incident.seenAt, ending: 'recovered' }];
 }
