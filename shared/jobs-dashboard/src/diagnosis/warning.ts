@@ -1,4 +1,10 @@
-import { type Incident, isAboutSame, type ObservedWarning, storableWarning } from '@longshore/jobs/storage';
+import {
+  type Incident,
+  isAboutSame,
+  isMuted,
+  type ObservedWarning,
+  storableWarning,
+} from '@longshore/jobs/storage';
 import { plainText, type Sentence } from '../format/sentence.js';
 
 /** The kinds of warnings, which links to runbooks name. Documented in docs/dashboard.md. */
@@ -113,10 +119,15 @@ export function currentWarnings(
   const byKey = new Map(active.map((incident) => [incident.key, incident]));
   const observed = observedWarnings(found, nowMs);
   const keys = new Set(observed.map(({ key }) => key));
-  const isMuted = (incident: Incident | undefined): boolean => (incident?.mutedUntil?.getTime() ?? 0) > nowMs;
+  const now = new Date(nowMs);
   const present = found.map((warning, index): CurrentWarning => {
     const incident = byKey.get(observed[index]?.key ?? '');
-    return { ...warning, incident: incident ?? null, recoveringSince: null, isMuted: isMuted(incident) };
+    return {
+      ...warning,
+      incident: incident ?? null,
+      recoveringSince: null,
+      isMuted: incident !== undefined && isMuted(incident, now),
+    };
   });
   const recovering = active
     .filter((incident) => incident.isMeasured && !keys.has(incident.key))
@@ -132,7 +143,7 @@ export function currentWarnings(
         subject,
         isMeasured: true,
       };
-      return { ...recorded, incident, recoveringSince: seenAt, isMuted: isMuted(incident) };
+      return { ...recorded, incident, recoveringSince: seenAt, isMuted: isMuted(incident, now) };
     });
   const all = [...present, ...recovering];
   return [...all.filter((warning) => !warning.isMuted), ...all.filter((warning) => warning.isMuted)];
