@@ -12,7 +12,7 @@ import {
 } from '@longshore/jobs/storage';
 import { concurrencyLimit, Model, type ModelEnqueueRequest, type ModelResult } from './model.js';
 import { expectSame } from './model-comparison.js';
-import { type Fixture, newJob, yearMs } from './storage-under-test.js';
+import { type Fixture, newJob, propertyRuns, yearMs } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
@@ -256,7 +256,7 @@ export function modelling(fixture: Fixture): void {
         }
         await Promise.all(servers.map((server) => server.unregister()));
       }),
-      { numRuns: 30 },
+      propertyRuns,
     );
   });
 }

@@ -7,7 +7,7 @@ import { BulkFixture } from './bulk-fixture.js';
 import { Chronicle } from './chronicle.js';
 import { outcomeOf, resolveAll } from './dependent-job.js';
 import { steps, type World } from './resting-steps.js';
-import { type Fixture, yearMs } from './storage-under-test.js';
+import { type Fixture, propertyRuns, yearMs } from './storage-under-test.js';
 
 /** How often the jobs that are left may be run before the test calls them endless. */
 const maxRounds = 100;
@@ -85,7 +85,7 @@ export function resting(fixture: Fixture): void {
         }
         await Promise.all(servers.map((server) => server.unregister()));
       }),
-      { numRuns: 30 },
+      propertyRuns,
     );
   });
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { eventually } from '@longshore/test-support';
 import { after, afterEach, before } from 'mocha';
 import type { Job, JobStorage } from '@longshore/jobs';
@@ -14,6 +15,15 @@ export const hourMs = 3_600_000;
 
 /** A delay after which nothing becomes due while the tests run, in milliseconds. */
 export const yearMs = 365 * 24 * hourMs;
+
+/**
+ * How often a property of a storage is tried with random sequences. The search for the shortest sequence that fails ends
+ * after ten minutes, so that the test reports what it has found before its own time runs out.
+ */
+export const propertyRuns = {
+  numRuns: 30,
+  plugins: [fc.interruptAfterTimeLimit(600_000, { failOnInterrupt: true })],
+};
 
 /** A storage to test, with operations that the suite needs but {@link JobStorage} lacks. */
 export interface StorageUnderTest {
