@@ -72,6 +72,13 @@ describe('the current warnings', () => {
     );
   });
 
+  it('do not recover before they have been absent for longer than two checks take', () => {
+    const recoveringAfter = (seconds: number) =>
+      currentWarnings([], [incidentOf(warning(), seconds)], nowMs).map((each) => each.recoveringSince);
+    expect(recoveringAfter(25)).to.deep.equal([null]);
+    expect(recoveringAfter(26)).to.deep.equal([ago(26)]);
+  });
+
   it('do not recover if they are stored facts', () => {
     const fact = warning({ isMeasured: false });
     expect(currentWarnings([], [incidentOf(fact, 5)], nowMs)).to.deep.equal([]);

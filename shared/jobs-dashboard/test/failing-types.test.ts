@@ -51,6 +51,17 @@ describe('a job type', () => {
     ]);
   });
 
+  it('that fails shows its share now, and in each minute of the last hour', async () => {
+    pass(120, { done: 49, failed: 1 });
+    clock.advance(MINUTE_MS);
+    pass(3, { done: 35, failed: 65 });
+    const [warning] = failingTypeWarnings((await findTypeHealth(storage)).failing);
+    expect(warning?.figure).to.deep.equal({ value: ['65 %'], label: 'of the latest 100 attempts failed' });
+    const { points = [] } = warning?.course ?? {};
+    expect(points).to.have.length(60);
+    expect(points.slice(-6).map(({ value }) => value)).to.deep.equal([0.02, null, 0.65, 0.65, 0.65, null]);
+  });
+
   it('that has failed for hours is compared with the time before it began', async () => {
     pass(600, { done: 49, failed: 1 });
     pass(400, { done: 35, failed: 65 });

@@ -115,12 +115,25 @@ describe('a flood of jobs with one concurrency key', () => {
     );
   });
 
-  it('is reported after five minutes', () => {
-    const [warning, ...otherWarnings] = floodWarnings(blocking, nowMs);
+  const waited = (ms: number, blocked = 9_798) => {
+    const since = flood.details?.since.getTime() ?? 0;
+    const keys = [{ ...flood, blocked: { count: blocked, exact: true } }];
+    return floodWarnings({ keys, isComplete: true }, since + ms);
+  };
+
+  it('is reported after five minutes, from a hundred jobs on', () => {
+    expect(waited(300_000, 100)).to.have.length(1);
+    expect(waited(299_999, 100)).to.deep.equal([]);
+    expect(waited(300_000, 99)).to.deep.equal([]);
+  });
+
+  it('is reported after half a minute, from a thousand jobs on', () => {
+    const [warning, ...otherWarnings] = waited(30_000);
     expect(otherWarnings).to.deep.equal([]);
     expect(read(warning?.text ?? [])).to.match(
       /^9,798 jobs of queue “q” are blocked by concurrency key “tenant-7”/,
     );
-    expect(floodWarnings(blocking, nowMs - 301_000)).to.deep.equal([]);
+    expect(waited(29_999)).to.deep.equal([]);
+    expect(waited(30_000, 999)).to.deep.equal([]);
   });
 });

@@ -1,12 +1,15 @@
 import type { BlockingKey, BlockingKeys, JobCount, KeyOccupant, Queue } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
-import type { Warning } from './warning.js';
+import { countFigure, type Warning } from './warning.js';
 
 /** A key gets a warning only if it blocks at least this many jobs. */
 const MANY_JOBS = 100;
 /** A key gets a warning only if it has blocked its next job for at least this long, in milliseconds. */
 const LONG_WAIT_MS = 5 * 60_000;
+/** A key that blocks at least this many jobs gets a warning sooner, because the last of them will wait much longer. */
+const FLOOD_JOBS = 1_000;
+const FLOOD_WAIT_MS = 30_000;
 const MAX_WARNINGS = 3;
 const MAX_OCCUPANTS = 3;
 
@@ -79,11 +82,14 @@ export function limitSentence({ key, details }: BlockingKey): Sentence {
 
 /**
  * Returns up to {@link MAX_WARNINGS} warnings about keys that block at least {@link MANY_JOBS} jobs and have blocked
- * their next job for at least {@link LONG_WAIT_MS}.
+ * their next job for at least {@link LONG_WAIT_MS}, or {@link FLOOD_WAIT_MS} if they block {@link FLOOD_JOBS}.
  */
 export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] {
   return keys
-    .filter(({ blocked, details }) => blocked.count >= MANY_JOBS && waitedMs(details, nowMs) >= LONG_WAIT_MS)
+    .filter(({ blocked, details }) => {
+      const longMs = blocked.count >= FLOOD_JOBS ? FLOOD_WAIT_MS : LONG_WAIT_MS;
+      return blocked.count >= MANY_JOBS && waitedMs(details, nowMs) >= longMs;
+    })
     .slice(0, MAX_WARNINGS)
     .map((blocking) => {
       const { queue, key, blocked } = blocking;
@@ -91,6 +97,7 @@ export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] 
         kind: 'key-blocks',
         cause: `key ${key} of queue ${queue} blocks jobs`,
         isMeasured: true,
+        figure: countFigure(blocked.count, 'job blocked', 'jobs blocked', blocked.exact ? '' : '≥ '),
         text: sentence`${atLeast(blocked)}${counted(blocked.count, 'job')} of queue “${queue}” ${blocked.count === 1 ? 'is' : 'are'} blocked by ${limitSentence(blocking)}.`,
         advice:
           'Jobs with other keys are not affected. Raise the limit of the key, or cancel some of its jobs.',

@@ -4,7 +4,7 @@ import { type Sentence, sentence } from '../format/sentence.js';
 import { shareOf } from './share.js';
 import type { Shift } from './shift.js';
 import type { FailingType } from './type-health.js';
-import type { Warning, WarningButton } from './warning.js';
+import type { Warning, WarningButton, WarningFigure } from './warning.js';
 
 const MAX_MESSAGE = 120;
 
@@ -25,12 +25,25 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
       kind: name === null ? 'jobs-fail' : 'type-fails',
       cause: name === null ? 'many jobs fail' : `job type ${name} fails`,
       text: sentence`${stateText(type)} ${errorsText(type)}`,
+      figure: figureOf(shift),
+      course: {
+        word: 'Failed attempts',
+        points: type.course,
+        format: (share) => `${Math.round(100 * share)} %`,
+      },
       advice: baselineText(shift),
       link: linkOf(name, canRetry),
       ...(name !== null && { button: pauseButton(name) }),
       ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
     };
   });
+}
+
+/** Returns the share of failed attempts now; if there are hardly any now, the share during the anomaly. */
+function figureOf({ state, now, incident }: Shift): WarningFigure {
+  return state === 'above' || state === 'recovering'
+    ? { value: [percent(now)], label: `of the latest ${counted(now.of, 'attempt')} failed` }
+    : { value: [percent(incident)], label: `of ${counted(incident.of, 'attempt')} failed` };
 }
 
 function pauseButton(name: string): WarningButton {

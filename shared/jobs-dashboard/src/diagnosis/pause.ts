@@ -2,7 +2,7 @@ import type { JobCount, PausedType, PauseState } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
-import type { Warning } from './warning.js';
+import { countFigure, type Warning } from './warning.js';
 
 /**
  * Returns text such as “paused by ann 20 min ago: PSP outage, until 07:00”, to complete a sentence that begins with
@@ -75,6 +75,9 @@ export function pausedTypeWarnings(paused: readonly PausedJobs[]): Warning[] {
     kind: 'type-paused',
     cause: `job type ${name} is paused`,
     text: sentence`Job type “${name}” was ${pauseText(pause) ?? ''}.`,
+    ...(jobs.count > 0 && {
+      figure: countFigure(jobs.count, 'job waits', 'jobs wait', jobs.exact ? '' : '≥ '),
+    }),
     advice: `${waitingText(jobs)} ${pauseEnd(pause, 'Resume it to let them run.')}`,
     link: `types/${encodeURIComponent(name)}`,
     ...(pause.pausedAt !== null && { since: pause.pausedAt }),

@@ -13,7 +13,7 @@ import {
 } from './blocking-keys.js';
 import { pausedIn, type PausedJobs, pauseEnd, pauseText } from './pause.js';
 import { activeAmong, groupByQueue } from './servers.js';
-import type { Warning } from './warning.js';
+import { countFigure, type Warning } from './warning.js';
 
 interface QueueStatus {
   readonly badge: Badge;
@@ -197,6 +197,7 @@ function warningOf(cause: string, waits: readonly LongWait[]): Warning {
     subject,
     since,
     isMeasured: true,
+    figure: { value: [{ since }], label: 'oldest ready job' },
     text: sentence`${namesOf(queue, laterWaits)} ${blocker?.tone === 'attention' ? stalled : lags}: ${isOne ? 'its' : 'their'} oldest job has been ready for ${{ since }}${reason}.`,
     advice: `${readyText(ready)}. ${blocker?.remedy ?? 'Add servers, or check what keeps them busy.'}`,
     link: isOne ? `queues/${encodeURIComponent(queue.name)}` : 'queues?sort=wait',
@@ -221,6 +222,7 @@ export function pausedQueues(queues: readonly Queue[], blocking: BlockingKeys): 
       {
         kind: 'queue-paused',
         cause: `queue ${name} is paused`,
+        figure: countFigure(ready.count, 'job is ready', 'jobs are ready', ready.isExact ? '' : '≤ '),
         ...(queue.pausedAt !== null && { since: queue.pausedAt }),
         button: { path: `queues/${encodeURIComponent(name)}/resume`, word: 'Resume the queue' },
         text: sentence`Queue “${name}” was ${paused}.`,
@@ -244,6 +246,7 @@ export function unservedQueues(queues: readonly Queue[], servers: readonly Serve
       cause: `no server consumes queue ${queue.name}`,
       isMeasured: true,
       text: sentence`No server consumes queue “${queue.name}”.`,
+      figure: countFigure(unfinished(queue), 'job waits', 'jobs wait'),
       advice: `${counted(unfinished(queue), 'job waits', 'jobs wait')} there. Start a server that consumes this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
     }));

@@ -5,7 +5,7 @@ import { sentence } from '../format/sentence.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { errorLine } from './failures.js';
 import { pauseEnd, pauseText } from './pause.js';
-import type { Warning } from './warning.js';
+import { countFigure, type Warning } from './warning.js';
 
 /**
  * A recurring job is late if it is overdue by more than this, in milliseconds. Servers normally enqueue due jobs within
@@ -64,6 +64,7 @@ export function lateRecurring(late: readonly RecurringJob[]): Warning[] {
     {
       kind: 'schedule-late',
       cause: 'recurring jobs are late',
+      figure: { value: [{ since: first.nextDueAt }], label: 'late' },
       since: first.nextDueAt,
       isMeasured: true,
       text,
@@ -182,6 +183,7 @@ export function failingRecurringWarnings(
         kind: 'schedule-fails',
         cause: `recurring job ${id} fails`,
         text: sentence`Recurring job “${id}” is failing: ${runs}${at} with ${error}.`,
+        figure: countFigure(streak, 'run failed', 'runs in a row failed'),
         advice: usually(earlier),
         link: `recurring/${encodeURIComponent(id)}`,
       };
@@ -268,6 +270,7 @@ export function skippedWarnings(skipped: readonly SkippedRuns[]): Warning[] {
     kind: 'schedule-paused',
     cause: `recurring job ${id} is paused`,
     text: sentence`Recurring job “${id}” was ${pauseText(pause) ?? ''}.`,
+    figure: countFigure(runs, 'run skipped', 'runs skipped', runs < MAX_SKIPPED ? '' : '≥ '),
     advice: `${runs === MAX_SKIPPED ? 'At least ' : ''}${counted(runs, 'run has', 'runs have')} been skipped since. ${pauseEnd(pause, 'Resume it to let it run again.')}`,
     link: `recurring/${encodeURIComponent(id)}`,
     ...(pause.pausedAt !== null && { since: pause.pausedAt }),

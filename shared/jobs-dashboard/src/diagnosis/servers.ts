@@ -2,7 +2,7 @@ import type { Lease, LostServer, Server } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import { formatDuration } from '../format/time.js';
-import type { Warning } from './warning.js';
+import { countFigure, type Warning, type WarningFigure } from './warning.js';
 
 /**
  * Looks up the servers that consume a queue. Filtering all servers for each of a thousand queues would take too long.
@@ -44,6 +44,7 @@ export function silentServers(servers: readonly Server[], nowMs: number): Warnin
       since: server.heartbeatAt,
       isMeasured: true,
       text: sentence`Server ${server.host}, process ${server.pid}, is silent: last heartbeat ${{ at: server.heartbeatAt }}.`,
+      figure: countFigure(server.processing, 'job runs on it', 'jobs run on it'),
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
       link: `servers/${server.id}`,
     }));
@@ -77,6 +78,7 @@ export function stalledLeases(leases: readonly Lease[]): Warning[] {
       cause: 'leases are stalled',
       since: first.expiresAt,
       isMeasured: true,
+      figure: countFigure(length, 'job stalled', 'jobs stalled', length < stalledQuery.limit ? '' : '≥ '),
       text: sentence`${many} stalled: ${where} alive ${servers.length === 1 ? 'has' : 'have'} stopped renewing ${length === 1 ? 'its lease, which' : 'their leases, the first of which'} expired ${{ at: first.expiresAt }}.`,
       advice:
         'A handler blocks its server’s process, or the server cannot write. Other servers reclaim such jobs; if none does, restart the server.',
@@ -99,6 +101,7 @@ export function lostServers(
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
     .map(({ id, host, pid, heartbeatAt, lostAt, processing }) => ({
       kind: 'server-died',
+      figure: countFigure(processing, 'job reclaimed', 'jobs reclaimed'),
       cause: `server ${id} died`,
       text: sentence`Server ${host}, process ${pid}, was declared dead ${{ at: lostAt }}: last heartbeat ${{ at: heartbeatAt }}.`,
       advice: `${ran(processing)} Check its logs and those of its machine.`,
@@ -129,6 +132,10 @@ export function skewOf(aheadMs: number | null): string | null {
   return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the storage’s clock`;
 }
 
+function skewFigure(aheadMs: number): WarningFigure {
+  return { value: [formatDuration(Math.abs(aheadMs))], label: aheadMs > 0 ? 'ahead' : 'behind' };
+}
+
 /**
  * Checks this process's clock and the servers' clocks, and returns a warning for each inaccurate one.
  *
@@ -140,6 +147,7 @@ export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[
     kind: 'clock-wrong',
     cause: 'the clock of the dashboard is wrong',
     text: sentence`The clock of this dashboard is ${ownSkew ?? ''}.`,
+    figure: skewFigure(aheadMs),
     advice: 'Check the time service of its machine.',
     link: 'servers',
   };
@@ -151,6 +159,7 @@ export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[
         kind: 'clock-wrong',
         cause: `the clock of server ${id} is wrong`,
         text: sentence`The clock of server ${host}, process ${pid}, is ${skew}.`,
+        figure: skewFigure(clockAheadMs ?? 0),
         advice:
           'Times that its handlers compute or log are wrong by as much. Check the time service of its machine.',
         link: `servers/${id}`,

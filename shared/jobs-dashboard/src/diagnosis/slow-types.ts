@@ -1,6 +1,7 @@
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { formatDuration } from '../format/time.js';
+import type { Slowness } from './slowness.js';
 import type { SlowType } from './type-health.js';
 import type { Warning } from './warning.js';
 
@@ -31,6 +32,12 @@ function warningOf(type: SlowType, others: number): Warning {
     kind: runs ? 'type-slow' : 'types-wait',
     cause: runs ? `job type ${name} runs longer` : 'job types wait longer',
     text: slowText(type),
+    figure: { value: [timesText(slowness.ratio)], label: runs ? 'longer' : 'longer until the start' },
+    course: {
+      word: `${runs ? 'Running' : 'Waiting'}, ${quantileText(slowness)}`,
+      points: slowness.course,
+      format: formatDuration,
+    },
     advice: runs
       ? 'Check what its handler calls, and what was deployed.'
       : `Check which jobs are ahead of it, and whether its queue has enough servers.${also}`,
@@ -39,14 +46,23 @@ function warningOf(type: SlowType, others: number): Warning {
   };
 }
 
+/** Returns a ratio such as `6.4 ×`. */
+function timesText(ratio: number): string {
+  return `${ratio < 10 ? ratio.toFixed(1) : formatNumber(Math.round(ratio))} ×`;
+}
+
+function quantileText({ quantile }: Slowness): string {
+  return quantile === 0.5 ? 'median' : '95th percentile';
+}
+
 function slowText({ name, slowness }: SlowType): Sentence {
-  const { kind, quantile, shift, nowMs, incidentMs, baselineMs, ratio } = slowness;
+  const { kind, shift, nowMs, incidentMs, baselineMs, ratio } = slowness;
   const { state, incident, now, lastAt, beganBetween } = shift;
   const subject = `Job type “${name}”`;
   const [verb, participle, past] =
     kind === 'running' ? ['runs', 'running', 'ran'] : ['waits', 'waiting', 'waited'];
-  const times = `${ratio < 10 ? ratio.toFixed(1) : formatNumber(Math.round(ratio))} ×`;
-  const figure = quantile === 0.5 ? 'median' : '95th percentile';
+  const times = timesText(ratio);
+  const figure = quantileText(slowness);
   const before = `before ${formatDuration(baselineMs)}`;
   const isExact = beganBetween === null || beganBetween.until - beganBetween.from <= 60_000;
   const since = sentence`since ${isExact ? '' : 'about '}${{ until: new Date(shift.beganAt ?? incident.from) }}`;

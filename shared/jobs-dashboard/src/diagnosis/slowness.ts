@@ -1,5 +1,7 @@
 import { type HistoryBucket, Timing } from '@longshore/jobs/storage';
+import type { Point } from '../format/chart.js';
 import type { Tally } from './change-points.js';
+import { courseOf } from './course.js';
 import { isHigher, lowestShare } from './share.js';
 import { findShift, latestOf, type Period, RECENT_MS, type Shift } from './shift.js';
 
@@ -36,6 +38,8 @@ export interface Slowness {
   readonly baselineMs: number;
   /** How many times as long as before: `nowMs`, or `incidentMs` unless it still is slow, divided by `baselineMs`. */
   readonly ratio: number;
+  /** The percentile in each minute of the last hour, in milliseconds. */
+  readonly course: readonly Point[];
 }
 
 /**
@@ -91,6 +95,7 @@ function slownessOf(
     incidentMs,
     baselineMs,
     ratio: shownMs / Math.max(1, baselineMs),
+    course: courseOf(buckets, nowMs, ({ timing }) => timing[kind].percentile(quantile)),
   };
 }
 

@@ -7,7 +7,9 @@ import {
   type TimingHistories,
 } from '@longshore/jobs/storage';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
+import type { Point } from '../format/chart.js';
 import type { Tally } from './change-points.js';
+import { courseOf } from './course.js';
 import { findShift, RECENT_MS, type Shift, type ShiftRule } from './shift.js';
 import { findSlowness, type Slowness } from './slowness.js';
 
@@ -20,6 +22,8 @@ export interface FailingType {
   readonly name: string | null;
   /** The share of failed attempts over time: now, during the anomaly, and before it. */
   readonly shift: Shift;
+  /** The share in each minute of the last hour, from 0 to 1. */
+  readonly course: readonly Point[];
   /** Whether `shift` is about the attempts in a single queue. */
   readonly isOfQueue: boolean;
   /**
@@ -89,17 +93,16 @@ async function judge(
 /** Judges job types by their histories and, if none of them fails, all types together. */
 function healthOf(histories: TimingHistories, groups: readonly ErrorGroup[], isOfQueue: boolean): TypeHealth {
   const { shifts, slow } = judgementOf(histories);
-  const failing = shifts.map(({ name, shift }) => ({
-    name,
-    shift,
+  const failing = shifts.map((found) => ({
+    ...found,
     isOfQueue,
-    errors: groups.filter((group) => name === null || group.name === name).toSorted(byCount),
+    errors: groups.filter((group) => found.name === null || group.name === found.name).toSorted(byCount),
   }));
   return { failing, slow };
 }
 
 interface Judgement {
-  readonly shifts: readonly Pick<FailingType, 'name' | 'shift'>[];
+  readonly shifts: readonly Pick<FailingType, 'name' | 'shift' | 'course'>[];
   readonly slow: readonly SlowType[];
 }
 
@@ -118,7 +121,12 @@ function judgeHistories({ readAt, byName, total }: TimingHistories): Judgement {
   const nowMs = readAt.getTime();
   const shiftIn = (name: string | null, buckets: readonly HistoryBucket[]): Judgement['shifts'] => {
     const shift = findShift(buckets.map(failedIn), nowMs, failureRule);
-    return shift === null ? [] : [{ name, shift }];
+    if (shift === null) return [];
+    const shareIn = (bucket: HistoryBucket): number | null => {
+      const { hits, of } = failedIn(bucket);
+      return of === 0 ? null : hits / of;
+    };
+    return [{ name, shift, course: courseOf(buckets, nowMs, shareIn) }];
   };
   const ofTypes = [...byName].flatMap(([name, buckets]) => shiftIn(name, buckets));
   const shifts = ofTypes.length === 0 ? shiftIn(null, total) : ofTypes;

@@ -5,7 +5,9 @@ import {
   type ObservedWarning,
   storableWarning,
 } from '@longshore/jobs/storage';
+import { formatNumber } from '../format/count.js';
 import { plainText, type Sentence } from '../format/sentence.js';
+import type { Course } from './course.js';
 
 /** The kinds of warnings, which links to runbooks name. Documented in docs/dashboard.md. */
 export type WarningKind =
@@ -33,12 +35,21 @@ export type WarningKind =
   | 'set-aside'
   | 'alerts-fail';
 
+/** The one number of a warning, such as `65 %`, `of the latest 120 attempts failed`. */
+export interface WarningFigure {
+  readonly value: Sentence;
+  /** Completes a sentence that begins with the value. */
+  readonly label: string;
+}
+
 /** A problem that is shown on the overview, together with advice on what to do about it. */
 export interface Warning {
   readonly kind: WarningKind;
   /** Identifies what is wrong, for example `queue mail is paused`. Stays the same when numbers in the text change. */
   readonly cause: string;
   readonly text: Sentence;
+  readonly figure?: WarningFigure;
+  readonly course?: Course;
   /** What an operator can do about it, in one or more sentences. */
   readonly advice: string;
   /** The path, inside the dashboard, of a page with more details. */
@@ -78,7 +89,10 @@ export interface CurrentWarning extends Omit<Warning, 'kind'> {
   readonly kind: string;
   /** `null` if the warning has not been recorded yet, which takes at most ten seconds. */
   readonly incident: Incident | null;
-  /** When a measured condition was last present; `null` if it still is. After two minutes, the warning ends. */
+  /**
+   * When a measured condition was last present; `null` if it still is, or was less than 25 seconds ago. After two minutes,
+   * the warning ends.
+   */
   readonly recoveringSince: Date | null;
   /** Whether somebody has muted it. Muted warnings follow all others. */
   readonly isMuted: boolean;
@@ -134,6 +148,7 @@ export function currentWarnings(
     .filter((incident) => !observed.some((warning) => isAboutSame(warning, incident)))
     .map((incident): CurrentWarning => {
       const { key, kind, text, advice, link, subject, seenAt } = incident;
+      const recoveringSince = isRecovering(incident, nowMs) ? seenAt : null;
       const recorded = {
         kind,
         cause: key,
@@ -143,10 +158,32 @@ export function currentWarnings(
         subject,
         isMeasured: true,
       };
-      return { ...recorded, incident, recoveringSince: seenAt, isMuted: isMuted(incident, now) };
+      return { ...recorded, incident, recoveringSince, isMuted: isMuted(incident, now) };
     });
   const all = [...present, ...recovering];
   return [...all.filter((warning) => !warning.isMuted), ...all.filter((warning) => warning.isMuted)];
+}
+
+/** A measured condition that has not been seen for this long is recovering, in milliseconds. Checks run every ten seconds. */
+const RECOVERING_MS = 25_000;
+
+/** Returns whether a measured condition has not been seen lately, and its incident has not ended yet. */
+export function isRecovering({ ending, isMeasured, seenAt }: Incident, nowMs: number): boolean {
+  return ending === null && isMeasured && nowMs - seenAt.getTime() > RECOVERING_MS;
+}
+
+/**
+ * Returns a number of jobs or other things as a figure, such as `≥ 1,000`, `jobs wait`.
+ *
+ * @param bound whether the number is a bound, if it is not exact
+ */
+export function countFigure(
+  count: number,
+  one: string,
+  many: string,
+  bound: '' | '≥ ' | '≤ ' = '',
+): WarningFigure {
+  return { value: [`${bound}${formatNumber(count)}`], label: count === 1 ? one : many };
 }
 
 /** Returns a stored link if it is a path inside the dashboard; otherwise, that of the overview. */

@@ -10,7 +10,7 @@ import { failingRecurringWarnings, lateRecurring, missedWarnings, skippedWarning
 import { clockSkew, lostServers, silentServers, stalledLeases } from './servers.js';
 import { isUntouched, type Situation } from './situation.js';
 import { slowTypeWarnings } from './slow-types.js';
-import type { Warning } from './warning.js';
+import { countFigure, type Warning } from './warning.js';
 
 /**
  * Jobs that started more recently than this, in milliseconds, do not count as abandoned. The lists of jobs and servers
@@ -53,11 +53,13 @@ export function findWarnings(situation: Situation): Warning[] {
 /** Returns a warning if no server is running, except in a new installation that has never been used. */
 function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
+  const waiting = situation.queues.reduce((sum, { counts }) => sum + counts.enqueued, 0);
   return [
     {
       kind: 'no-server',
       cause: 'no server is running',
       text: sentence`No server is running.`,
+      figure: countFigure(waiting, 'job waits', 'jobs wait'),
       advice: 'Jobs are accepted, but do not run until one starts.',
       link: 'servers',
     },
@@ -75,6 +77,7 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
       kind: 'no-handler',
       cause: `no handler for ${name} in queue ${queue}`,
       text: sentence`No server of queue “${queue}” has a handler for “${name}”.`,
+      figure: countFigure(jobs, 'job waits', 'jobs wait'),
       advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that has the handler, or delete the jobs.`,
       link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
     }));
@@ -130,6 +133,7 @@ function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
         kind: 'set-aside',
         cause: `${role} set an item aside`,
         text: sentence`${failedWork[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
+        figure: countFigure(older.length + 1, 'item set aside', 'items set aside'),
         advice: `Other work is not affected.${more} ${retryOf(first)}. Correct the data and retry the item, or discard it.`,
         link: 'set-aside',
         since: items.at(-1)?.createdAt ?? first.createdAt,
@@ -154,6 +158,14 @@ function deletionWarnings(operations: readonly BulkOperation[]): Warning[] {
     return {
       kind: 'deletion-pending',
       cause: `bulk deletion ${id} is pending`,
+      ...(matched !== null && {
+        figure: countFigure(
+          matched.count,
+          'job to be deleted',
+          'jobs to be deleted',
+          matched.exact ? '' : '≥ ',
+        ),
+      }),
       text: sentence`${requestedBy ?? 'Somebody'} is about to delete ${jobs}: the deletion begins ${{ at: startsAt }}.`,
       advice: 'Until then, it can be undone. Afterwards, the jobs are gone.',
       link: `bulk/${id}`,
@@ -174,6 +186,7 @@ function alertWarnings(failures: readonly AlertMessage[]): Warning[] {
       kind: 'alerts-fail',
       cause: `alerts to ${target} fail`,
       text: sentence`Alerts could not be delivered to ${host}: ${error}`,
+      figure: countFigure(messages.length, 'message not delivered', 'messages not delivered'),
       advice:
         pending === 0
           ? `${counted(messages.length, 'message was', 'messages were')} dropped after a day of retries.`

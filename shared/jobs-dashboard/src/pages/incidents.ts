@@ -1,6 +1,6 @@
 import { type Incident, isId, isMuted } from '@longshore/jobs/storage';
 import { changesBefore, readChanges } from '../diagnosis/changes.js';
-import { pathIn } from '../diagnosis/warning.js';
+import { isRecovering, pathIn } from '../diagnosis/warning.js';
 import type { Badge } from '../format/state-badge.js';
 import { badRequest, notFound } from '../http/problem.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
@@ -89,12 +89,9 @@ function incidentRow({ seenAt, ...incident }: Incident, nowMs: number): object {
   };
 }
 
-/** A measured condition that has not been seen for this long counts as recovering, in milliseconds. Checks run every ten seconds. */
-const RECOVERING_MS = 25_000;
-
-function badgeOf({ ending, seenAt, isMeasured }: Incident, nowMs: number): Badge {
-  if (ending !== null) return { icon: 'check', word: 'Ended', tone: 'done' };
-  return isMeasured && nowMs - seenAt.getTime() > RECOVERING_MS
+function badgeOf(incident: Incident, nowMs: number): Badge {
+  if (incident.ending !== null) return { icon: 'check', word: 'Ended', tone: 'done' };
+  return isRecovering(incident, nowMs)
     ? { icon: 'clock', word: 'Recovering', tone: 'scheduled' }
     : { icon: 'alert', word: 'Ongoing', tone: 'failed' };
 }

@@ -2,6 +2,7 @@ import { compareTexts } from '@longshore/edge';
 import type { Queue, Server } from '@longshore/jobs/storage';
 import { changesBefore, readChanges } from '../diagnosis/changes.js';
 import { activeIncidents, overallState } from '../diagnosis/health.js';
+import { drawCourse } from '../diagnosis/course.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
 import { type CurrentWarning, currentWarnings } from '../diagnosis/warning.js';
 import { findWarnings } from '../diagnosis/warnings.js';
@@ -82,6 +83,7 @@ async function withChanges(warnings: readonly CurrentWarning[], context: PageCon
     const isExplained = incident === null || !isMeasured;
     return {
       ...warning,
+      course: warning.course === undefined ? null : drawCourse(warning.course, incident?.since ?? null),
       // Without the time of the latest check, which would change the region each time.
       incident: incident && { ...incident, seenAt: null },
       runbook: incident && context.runbook.of(incident),
