@@ -1,4 +1,4 @@
-import type { Job, JobError, JobState } from '@longshore/jobs';
+import type { Job, JobState } from '@longshore/jobs';
 import {
   type Attempt,
   type BlockingKey,
@@ -16,6 +16,7 @@ import { findBlocker, slotsOf } from './blocker.js';
 import { limitSentence } from './blocking-keys.js';
 import { pauseText } from './pause.js';
 import { activeAmong, isSilent, isStalled } from './servers.js';
+import { type SkipCause, skipReason } from './skip-cause.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 import { explainWait } from './waits.js';
@@ -43,6 +44,8 @@ export interface ExplanationContext {
     /** Why the parent is stalled; missing or `null` if it is not stalled or the reason is unknown. */
     readonly stall?: Pick<Stall, 'text'> | null;
   } | null;
+  /** Why a skipped job was skipped; missing or `null` for other jobs. */
+  readonly skipCause?: SkipCause | null;
   /** The lease of a running job; missing or `null` for other jobs. */
   readonly lease?: Lease | null;
   /** When the job last wrote to the log; missing or `null` if it has not, or if the job is not running. */
@@ -103,13 +106,10 @@ function explainAwaiting({ parent = null }: ExplanationContext): Explanation {
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
-/** Explains a cancellation. If the job was skipped because a parent did not end as required, names the parent. */
-function explainCancelled({ error }: Job, { parent = null }: ExplanationContext): Sentence {
-  const skipped = skipReason(error);
-  if (skipped === null) return sentence`It was cancelled and will not run again.`;
-  const { parentId, ending } = skipped;
-  const name = parent?.id === parentId ? parent.name : parentId.slice(-8);
-  return sentence`Skipped: ${name} ${ending}.`;
+/** Explains a cancellation. If the job was skipped, names the cause at the root of the chain. */
+function explainCancelled({ error }: Job, { skipCause = null }: ExplanationContext): Sentence {
+  if (skipReason(error) === null) return sentence`It was cancelled and will not run again.`;
+  return sentence`Skipped because ${skipCause?.text ?? 'a job that it depends on did not end as required'}.`;
 }
 
 function explainEnqueued(job: Job, context: ExplanationContext): Explanation {
@@ -225,17 +225,3 @@ function dueIn(at: Date, nowMs: number): string | Moment {
 
 const calm = (text: Sentence): Explanation => ({ text, tone: 'calm' });
 const attention = (text: Sentence): Explanation => ({ text, tone: 'attention' });
-
-/** The reason why a job was cancelled before it ran: its parent, a job or batch, did not end as required. */
-interface SkipReason {
-  readonly parentId: string;
-  /** How the parent ended, such as `failed` or `was cancelled`. */
-  readonly ending: string;
-}
-
-/** Parses the skip reason in a job's error; `null` if the job was not skipped. */
-export function skipReason(error: JobError | null): SkipReason | null {
-  if (error?.name !== 'ContinuationCancelled') return null;
-  const [, parentId, ending] = /^Skipped: (\S+) ([^.]+)\./.exec(error.message) ?? [];
-  return parentId === undefined || ending === undefined ? null : { parentId, ending };
-}

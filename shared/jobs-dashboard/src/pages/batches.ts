@@ -5,7 +5,7 @@ import { badRequest, notFound } from '../http/problem.js';
 import { findJobs, type FoundJobs, isFirstSearch } from '../reading/job-search.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
 import { graphRegion } from './dependency-graph.js';
-import { jobLine, type JobLine, jobRow } from './job-row.js';
+import { jobLine, type JobLine, jobRow, withCauses } from './job-row.js';
 import { readRows } from './list-page.js';
 
 const ROWS = 50;
@@ -88,7 +88,7 @@ async function loadJobsOfBatch(id: string, context: PageContext): Promise<object
   const unfailed = urgency.flatMap((state) => newest.jobs.filter((job) => job.state === state));
   return {
     id,
-    jobs: [...failed.jobs, ...unfailed].slice(0, MAX_JOBS),
+    jobs: await withCauses([...failed.jobs, ...unfailed].slice(0, MAX_JOBS), context),
     partial: failed.partial || newest.partial,
     searching: isFirstSearch(failed) || isFirstSearch(newest),
     gaveUp: failed.gaveUp || newest.gaveUp,

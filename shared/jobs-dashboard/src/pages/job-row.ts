@@ -2,7 +2,8 @@ import { shorten } from '@longshore/edge';
 import type { Job, JobError, JobState } from '@longshore/jobs';
 import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
 import { argsLine } from '../format/json-tokens.js';
-import { skipReason } from '../diagnosis/explanation.js';
+import { findSkipCauses, skipReason } from '../diagnosis/skip-cause.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { awaitedWords, isOpenEnded } from '../diagnosis/waits.js';
 
 /** The data of a job in a list. */
@@ -23,6 +24,8 @@ export interface JobRow {
   readonly finishedAt: Date | null;
   /** The error as one line; `null` if there is none. */
   readonly error: string | null;
+  /** Why the job was skipped; `null` if it was not. */
+  readonly skipped: ReturnType<typeof skipReason>;
   /** The time that matters most in the job's current state. */
   readonly when: When;
 }
@@ -53,6 +56,7 @@ export function jobRow(job: Job): JobRow {
     startedAt,
     finishedAt,
     error: error === null ? null : errorLine(error),
+    skipped: skipReason(error),
     when: whenOf(job),
   };
 }
@@ -75,11 +79,24 @@ export function jobLine(job: BriefJob, pattern: RegExp): JobLine {
   return { ...jobRow(job), argsText: job.argsOmitted ? LARGE_ARGS : argsLine(job.args, pattern) };
 }
 
+/** Names the causes of skipped jobs, which are read with a few statements for all rows. */
+export async function withCauses<Row extends JobRow>(
+  rows: readonly Row[],
+  { reader }: Pick<ReadingContext, 'reader'>,
+): Promise<Row[]> {
+  const skipped = rows.flatMap(({ id, skipped: reason }) => (reason === null ? [] : [[id, reason] as const]));
+  const causes = await findSkipCauses(new Map(skipped), reader);
+  return rows.map((row) => {
+    const cause = causes.get(row.id);
+    return cause === undefined ? row : { ...row, error: firstLine(`Skipped because ${cause.text}`) };
+  });
+}
+
 function errorLine(error: JobError): string {
   const skipped = skipReason(error);
   return skipped === null
     ? firstLine(`${error.name}: ${error.message}`)
-    : `Skipped: ${skipped.parentId.slice(-8)} ${skipped.ending}`;
+    : `Skipped because a job or batch before it ${skipped.ending}`;
 }
 
 function firstLine(text: string): string {

@@ -16,7 +16,8 @@ import {
   type Step,
 } from '@longshore/jobs/storage';
 import { noBlockingKeys } from '../diagnosis/blocking-keys.js';
-import { explain, type ExplanationContext, skipReason } from '../diagnosis/explanation.js';
+import { explain, type ExplanationContext } from '../diagnosis/explanation.js';
+import { findSkipCauses, skipReason } from '../diagnosis/skip-cause.js';
 import { findBatchStall, findJobStall, type Stall } from '../diagnosis/stall.js';
 import { type Stretch, timeline } from '../diagnosis/timeline.js';
 import { awaitedWords, explainWait } from '../diagnosis/waits.js';
@@ -29,7 +30,7 @@ import { actionDone } from './audit.js';
 import { graphRegion } from './dependency-graph.js';
 import { stepsModel } from './job-steps.js';
 import { logRegion, logRow, readLogEnd } from './job-log.js';
-import { jobRow, whenOf } from './job-row.js';
+import { jobRow, whenOf, withCauses } from './job-row.js';
 import { readRows } from './list-page.js';
 
 const MAX_ATTEMPTS = 50;
@@ -78,7 +79,12 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
       reader.audit.list({ target: id, limit: MAX_ACTIONS }),
       reader.steps.read({ id: job.id, queue: job.queue }),
     ]);
-  const parent = job.parentId === null ? null : await findParent(job.parentId, context);
+  const reason = skipReason(job.error);
+  const [parent, causes] = await Promise.all([
+    job.parentId === null ? null : findParent(job.parentId, context),
+    findSkipCauses(new Map(reason === null ? [] : [[id, reason]]), reader),
+  ]);
+  const skipCause = causes.get(id) ?? null;
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const nowMs = context.now();
   return {
@@ -92,6 +98,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
       ...delays,
       lease,
       parent,
+      skipCause,
       lastLineAt,
       steps: history.steps,
       nowMs,
@@ -101,9 +108,10 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     isEditable: editableStates.includes(job.state),
     failure: failureOf(job),
     parent,
+    skipCause,
     ...related,
     skipped,
-    isSkipped: skipReason(job.error) !== null && job.attempt === 0,
+    isSkipped: reason !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(stretchRow),
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
@@ -125,7 +133,7 @@ async function readRelated(job: Job, reader: PageContext['reader']): Promise<obj
   return {
     otherParents,
     moreParents: job.parentIds.slice(MAX_PARENTS),
-    dependents: dependents.rows.map(jobRow),
+    dependents: await withCauses(dependents.rows.map(jobRow), { reader }),
     moreDependents: !dependents.isComplete,
     enqueuer,
     ...enqueued,

@@ -23,7 +23,7 @@ import { parseSearch, searchText } from '../search/search.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../shell/page.js';
 import { failedPath, readFailed } from './failed-jobs.js';
 import { breakdownLinks, breakdownRegion } from './job-breakdown.js';
-import { jobLine } from './job-row.js';
+import { jobLine, withCauses } from './job-row.js';
 import { jobsToolbar, savedSearchesRegion, sum } from './jobs-toolbar.js';
 import { suggestSearches } from './search-suggestions.js';
 
@@ -193,7 +193,8 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   ]);
   const pausedNames = new Set(paused.map(({ name }) => name));
   const more = jobs.length > ROWS;
-  const rows = backwards ? jobs.slice(0, ROWS).toReversed() : jobs.slice(0, ROWS);
+  const shown = backwards ? jobs.slice(0, ROWS).toReversed() : jobs.slice(0, ROWS);
+  const rows = await withCauses(shown, context);
   const hasPrevious = backwards ? more : after !== null;
   const hasNext = backwards ? true : more;
   const path = (change: Readonly<Record<string, string>>): string =>
