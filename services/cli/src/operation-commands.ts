@@ -206,6 +206,11 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
       const columns = operation === jobOperations.cancel ? [...jobColumns, 'cancelRequestedAt'] : jobColumns;
       return changeEach(operation, jobsCollection, ids, options, (jobs) => table(jobs, columns));
     }
+    const alone = Object.keys(operation.fields.properties).find(
+      (name) => options[name] !== undefined && !(name in jobSetOperations[verb].fields.properties),
+    );
+    if (alone !== undefined)
+      throw new Error(`longshore ${verb} needs the ids of jobs for the option ${alone}`);
     const body = valuesOf(jobSetOperations[verb], options);
     const installation = new Installation(options);
     const started = await installation.call<Item>('PUT', `jobs/${verb}?${query.toString()}`, body);

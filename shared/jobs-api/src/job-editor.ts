@@ -10,6 +10,7 @@ import {
 import { type DecideEdits, editableStates, type JobContent } from '@longshore/jobs/storage';
 import {
   ApiError,
+  apiError,
   applyAll,
   type CallContext,
   type ItemChange,
@@ -22,6 +23,12 @@ import { perform } from './operations.js';
 import type { Backlog, CallerQuotas, Creator } from './quotas.js';
 
 type Item = Static<typeof JobItem>;
+
+/** What the body of a retry says about the job's content. */
+interface RetryBody {
+  readonly toQueue?: string;
+  readonly args?: unknown;
+}
 
 /** The fields of an existing job that callers cannot change. */
 export const serverSet = [
@@ -111,6 +118,27 @@ export class JobEditor {
     };
     const call = { target: { ids, decide }, fields: {}, selected };
     return mapInSlices(await this.#edit(call, context), toJobItem);
+  }
+
+  /**
+   * Checks the new queue and arguments of a job that is about to be retried. Throws like {@link one}, and also 40301 if the
+   * caller may not see the queue.
+   */
+  async admitRetry(
+    job: Job | null,
+    { toQueue: queue, args }: RetryBody,
+    context: CallContext,
+  ): Promise<void> {
+    const { rowScope } = context;
+    if (job === null || rowScope?.includes(job.queue) === false) return;
+    if (queue !== undefined) {
+      if (rowScope !== null && !rowScope.includes(queue))
+        throw apiError(40301, `These credentials are limited to the queue ${rowScope.join(', ')}`);
+      await withApiErrors(() => this.#quotas.admitQueues([queue], context));
+      await withApiErrors(() => this.#backlog.admitReady(queue));
+    }
+    if (args !== undefined)
+      await withApiErrors(() => this.#requests.definitionOf(job.name).check(args, job.version));
   }
 
   async #edit(

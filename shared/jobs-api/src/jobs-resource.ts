@@ -148,7 +148,13 @@ export function jobsResource({
         const call = { target, fields: {}, reason, check: checkOf(check, toJobItem) };
         return (await perform(jobOperations.delete, storage, context, call)).subject !== null;
       },
-      operations: operations.functions,
+      operations: {
+        ...operations.functions,
+        retry: async (id, body, context, check) => {
+          await editor.admitRetry(await storage.jobs.find(id), body as object, context);
+          return operations.functions['retry']?.(id, body, context, check);
+        },
+      },
       setOperations: {
         ...Object.fromEntries(
           Object.values(jobSetOperations).map((operation) => [

@@ -204,6 +204,23 @@ onEachStorage('Changing jobs over HTTP', (api) => {
     expect((await api.put(`/jobs/${child.id}/retry`, { anyway: true })).codes).to.deep.equal([42203]);
   });
 
+  it('PUT /jobs/{id}/retry changes the queue, the priority and the arguments first, and checks them', async () => {
+    const [from, queue] = [api.newName(), api.newName()];
+    const { item: job } = await api.post('/jobs', { name: 'add', args: { a: 1, b: 2 }, queue: from });
+    await api.put(`/jobs/${job.id}/cancel`);
+    const refused = await api.put(`/jobs/${job.id}/retry`, { args: { a: 'x' } });
+    expect(refused.status).to.equal(422);
+    const content = { priority: 3, args: { a: 5, b: 2 } };
+    const body = { toQueue: queue, ...content, reason: 'a was wrong' };
+    const { item } = await api.put(`/jobs/${job.id}/retry`, body);
+    expect(item).to.deep.include({ state: 'enqueued', queue, ...content });
+    const [entry] = await api.storage.audit.list({ target: job.id, limit: 1 });
+    expect(entry?.filter).to.deep.include({
+      values: { toQueue: queue, priority: 3, args: '…' },
+      before: { queue: from, priority: 0 },
+    });
+  });
+
   it('PUT /jobs/{id}/cancel, retry and run lead where they should', async () => {
     const { id } = await api.enqueue(api.newName(), { delayMs: 3_600_000 });
     const states = [];

@@ -342,4 +342,50 @@ export function editing(fixture: Fixture): void {
     expect(await edit([ready.id, claim.jobId], { priority: 9 }).catch(String)).to.contain('processing');
     expect((await find(ready.id))?.priority).to.equal(newJob(queue).priority);
   });
+
+  /** A job that has failed once, with a number that JavaScript cannot hold. */
+  const failed = async (): Promise<Job> => {
+    const { claim } = await fixture.claimOne({ args: '{"n":1,"big":12345678901234567890}', maxAttempts: 1 });
+    const error = { name: 'E', message: '', stack: null };
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    const job = await find(claim.jobId);
+    if (job === null) throw new Error('The job has vanished');
+    return job;
+  };
+
+  it('changes the queue, priority and arguments of a job that is retried, and keeps its attempts', async () => {
+    const { id } = await failed();
+    const [queue, args] = [fixture.newQueue(), '{"n":2,"big":12345678901234567000}'];
+    const result = await fixture.storage.control.retry(id, { content: { queue, priority: 7, args } });
+    expect(result).to.deep.include({ outcome: 'ok', changed: true });
+    expect(await find(id)).to.deep.include({ state: 'enqueued', queue, priority: 7, attempt: 1 });
+    const documents = await fixture.storage.jobs.findDocuments(id);
+    expect(documents?.args.replaceAll(' ', '')).to.equal('{"n":2,"big":12345678901234567890}');
+    expect(await fixture.storage.jobs.listAttempts(id)).to.have.length(1);
+  });
+
+  it('keeps what a retry does not change', async () => {
+    const before = await failed();
+    await fixture.storage.control.retry(before.id, { content: { priority: -3 } });
+    const { queue, args } = before;
+    expect(await find(before.id)).to.deep.include({ state: 'enqueued', queue, args, priority: -3 });
+  });
+
+  it('lets a server claim a job that was moved to another queue when it was retried', async () => {
+    const { id } = await failed();
+    const queue = fixture.newQueue();
+    await fixture.storage.control.retry(id, { content: { queue } });
+    const { id: serverId } = await fixture.register(queue);
+    expect((await fixture.claimSome(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([id]);
+  });
+
+  it('changes nothing of a job that cannot be retried, or whose new values are invalid', async () => {
+    const { id } = await fixture.enqueue(fixture.newQueue(), { args: usual });
+    await fixture.storage.control.retry(id, { content: { args: '{"n":2}', priority: 7 } });
+    expect(await find(id)).to.deep.include({ args: { n: 1 }, priority: 0 });
+    const job = await failed();
+    const error = await fixture.storage.control.retry(job.id, { content: { queue: '' } }).catch(String);
+    expect(error).to.match(/^RangeError: .*valid name for a queue/);
+    expect((await find(job.id))?.state).to.equal('failed');
+  });
 }

@@ -29,7 +29,12 @@ const complete: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'jobs.listContinuations: page': { limit: 1, after: newId(), documents: false },
   'jobs.count: filter': filterOf(),
   'control.cancel: options': { reason: 'a', transaction: undefined, audit: undefined, check: undefined },
-  'control.retry: options': { dependents: true, visibleQueues: [], ignoreDependencies: false },
+  'control.retry: options': {
+    dependents: true,
+    visibleQueues: [],
+    ignoreDependencies: false,
+    content: { queue: 'a', priority: 1, args: '{}' },
+  },
   'queues.pause: options': { by: 'a', reason: 'a', until: null, seen: undefined, audit: undefined },
   'queues.resume: options': {
     seen: {

@@ -1,6 +1,7 @@
 import type { Job, JobState } from '@longshore/jobs';
 import {
   checkName,
+  checkRetried,
   checkTime,
   type Claim,
   type ActionOptions,
@@ -12,6 +13,7 @@ import {
   type JobControlOptions,
   type Notification,
   readMeta,
+  type RetriedContent,
   type RetryOptions,
   readyIn,
   outbox,
@@ -104,11 +106,32 @@ export class PostgresControl implements JobControl {
     );
   }
 
-  retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
-    const { dependents = false, ignoreDependencies = false, visibleQueues = null, ...rest } = options;
+  async retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
+    const {
+      dependents = false,
+      ignoreDependencies = false,
+      visibleQueues = null,
+      content,
+      ...rest
+    } = options;
+    checkRetried(content);
     const move = ignoreDependencies ? 'retryIgnoringDependencies' : 'retry';
-    const afterChange = dependents ? restoreDependentsIn(visibleQueues) : undefined;
+    const restore = dependents ? restoreDependentsIn(visibleQueues) : undefined;
+    const afterChange = content === undefined ? restore : this.#changing(content, rest, restore);
     return this.#enqueued(rest, () => this.#control(id, { action: 'retry', move }, rest, {}, afterChange));
+  }
+
+  /** Returns a step that changes the content of the job that has been moved, and then takes the given step. */
+  #changing(
+    content: RetriedContent,
+    { transaction }: JobControlOptions,
+    restore: AfterChange = () => Promise.resolve(0),
+  ): AfterChange {
+    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
+    return async (run, row) => {
+      await this.#editor.change(run, queues, row.id, content);
+      return restore(run, row);
+    };
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {

@@ -10,6 +10,7 @@ import {
   type JobContent,
   type JsonText,
   keepStoredDigits,
+  type RetriedContent,
   readyIn,
   outbox,
 } from '@longshore/jobs/storage';
@@ -21,7 +22,7 @@ import type { QueueIdCache, QueueIds } from '../queues/queue-id-cache.js';
 import { sizeOfJobs } from '../jobs/find-jobs.sql.js';
 import { findBareJobs, findJobs } from '../jobs/job-documents.js';
 import type { Notifier } from '../notifications/notifier.js';
-import { afterCommit } from '../connection/run.js';
+import { afterCommit, type Run as RunAny } from '../connection/run.js';
 import type { Statement } from '../connection/statement.js';
 import { inTransaction } from '../records/audit.js';
 import {
@@ -34,6 +35,10 @@ import {
 } from './job-editor.sql.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+function typed(run: RunAny): Run {
+  return async <Row>(statement: Statement, values: unknown[]) => (await run(statement, values)) as Row[];
+}
 
 /** How an edit reads and writes. */
 interface Access {
@@ -82,9 +87,7 @@ export class JobEditor {
     for (;;) {
       try {
         const { jobs } = await inTransaction(this.#database, options, async (runAny, record) => {
-          const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
-            (await runAny(statement, values)) as Row[];
-          const result = await this.#edit(jobIds, decide, { run, queues, visibleQueues });
+          const result = await this.#edit(jobIds, decide, { run: typed(runAny), queues, visibleQueues });
           await record(result);
           return result;
         });
@@ -98,6 +101,18 @@ export class JobEditor {
         if (!(error instanceof MovedError)) throw error;
       }
     }
+  }
+
+  /** Changes what is given of a job that waits to run and that the transaction has locked. */
+  async change(run: RunAny, queues: QueueIds, id: string, content: RetriedContent): Promise<void> {
+    const decide: DecideEdits = async (current) =>
+      new Map(
+        [...current].map(([, { queue, priority, args, runAt }]) => [
+          id,
+          { queue, priority, args: JSON.stringify(args), runAt, ...content },
+        ]),
+      );
+    await this.#edit([id], decide, { run: typed(run), queues, visibleQueues: null });
   }
 
   async #edit(ids: readonly string[], decide: DecideEdits, access: Access): Promise<EditResult> {

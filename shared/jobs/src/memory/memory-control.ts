@@ -8,6 +8,7 @@ import type { Clock } from '../job/clock.js';
 import {
   checkEditedBytes,
   checkEdits,
+  checkRetried,
   type DecideEdits,
   type EditOptions,
   type JobContent,
@@ -64,8 +65,14 @@ export class MemoryControl implements JobControl {
   }
 
   async retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
-    const { dependents = false, ignoreDependencies = false, visibleQueues = null } = options;
+    const { dependents = false, ignoreDependencies = false, visibleQueues = null, content } = options;
     return this.#control(id, 'retry', options, (record) => {
+      checkRetried(content);
+      const edit = (): void => {
+        if (content === undefined) return;
+        this.#jobs.createQueues(content.queue === undefined ? [] : [content.queue]);
+        this.#edit(record, { ...contentOf(record), ...content });
+      };
       const state = record.state === 'failed' ? 'failed' : 'cancelled';
       const after = this.#jobs.dependencies.unmetOf(record.id);
       const skipped = dependents
@@ -74,6 +81,7 @@ export class MemoryControl implements JobControl {
       const change = (): void => {
         if (after !== undefined && !ignoreDependencies && state === 'cancelled' && record.attempt === 0) {
           this.#jobs.awaitAgain(new Map([[record, after], ...skipped]));
+          edit();
           return;
         }
         if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
@@ -92,6 +100,7 @@ export class MemoryControl implements JobControl {
         record.serverId = null;
         record.startedAt = null;
         this.#jobs.makeReady(record, 'retried');
+        edit();
         this.#jobs.awaitAgain(skipped);
       };
       return { change, restored: skipped.size };
@@ -224,6 +233,10 @@ export class MemoryControl implements JobControl {
     if (typeof change === 'function') change();
     return resultOf(toJob(record));
   }
+}
+
+function contentOf({ queue, priority, args, runAt }: JobRecord): JobContent {
+  return { queue, priority, args, runAt };
 }
 
 /** A change that also restores dependents. */

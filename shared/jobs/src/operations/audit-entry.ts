@@ -128,10 +128,15 @@ export function auditDetails(stored: JsonValue): AuditDetails {
 
 const outcomes: readonly Outcome[] = ['refused', 'without effect', 'done'];
 
-/** Returns the fields of a call as the audit log records them; `null` if none is set. */
+/**
+ * Returns the fields of a call as the audit log records them; `null` if none is set. Arguments are left out, because the
+ * audit log is kept for longer than jobs are, and arguments may be large and may contain secrets.
+ */
 export function recordedValues(fields: unknown): JsonValue {
   const values = JSON.parse(JSON.stringify(fields ?? {})) as Readonly<Record<string, JsonValue>>;
-  const entries = Object.entries(values).filter(([, value]) => value !== false);
+  const entries = Object.entries(values)
+    .filter(([, value]) => value !== false)
+    .map(([name, value]) => [name, name === 'args' ? '…' : value] as const);
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 

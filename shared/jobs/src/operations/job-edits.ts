@@ -37,6 +37,8 @@ const EditFields = Type.Object(
   { additionalProperties: false },
 );
 
+export const { priority: Priority, args: Args } = EditFields.properties;
+
 /** The new values of a job; those that are absent stay as they are. */
 export type EditedValues = Static<typeof EditFields>;
 

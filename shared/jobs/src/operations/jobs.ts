@@ -10,7 +10,7 @@ import {
   unchangedByAction,
 } from '../storage/job-control.js';
 import type { JobFilter } from '../storage/job-filter.js';
-import { jobEdit } from './job-edits.js';
+import { Args, jobEdit, Priority } from './job-edits.js';
 import { noFields, type Operation, operation } from './operation.js';
 import type { Facts, LegalStates, OperationDescription } from './operation-description.js';
 
@@ -28,6 +28,16 @@ const RetryFields = Type.Object(
           'Whether to make the job ready even if it was cancelled while it waited for other jobs. By default it waits for them again',
       }),
     ),
+    toQueue: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: namePattern,
+        description: 'The queue to which it moves',
+      }),
+    ),
+    priority: Priority,
+    args: Args,
   },
   { additionalProperties: false },
 );
@@ -146,12 +156,31 @@ export const jobOperations = {
   }),
   retry: operation<typeof RetryFields, Job, ControlResult>({
     ...descriptions.retry,
+    note: `If a queue, a priority or arguments are given, the job gets these first. ${descriptions.retry.note}`,
     fields: RetryFields,
-    change: ({ control }, { target, fields }, options) => control.retry(target, { ...options, ...fields }),
+    change: ({ control }, { target, fields }, options) => {
+      const { toQueue: queue, priority, args, ...rest } = fields;
+      const content = {
+        ...(queue !== undefined && { queue }),
+        ...(priority !== undefined && { priority }),
+        ...(args !== undefined && { args: JSON.stringify(args) }),
+      };
+      const isEdited = Object.keys(content).length > 0;
+      return control.retry(target, { ...options, ...rest, ...(isEdited && { content }) });
+    },
     facts: (result, { fields }) => {
       const facts = factsOf(result);
-      if (facts.outcome !== 'done' || result.outcome !== 'ok' || fields.dependents !== true) return facts;
-      return { ...facts, count: { count: 1 + result.restored, exact: true } };
+      if (facts.outcome !== 'done' || result.outcome !== 'ok') return facts;
+      const { queue, priority } = result.job;
+      const before = {
+        ...(fields.toQueue !== undefined && fields.toQueue !== queue && { queue }),
+        ...(fields.priority !== undefined && fields.priority !== priority && { priority }),
+      };
+      return {
+        ...facts,
+        ...(Object.keys(before).length > 0 && { before }),
+        ...(fields.dependents === true && { count: { count: 1 + result.restored, exact: true } }),
+      };
     },
     after: jobAfter,
   }),

@@ -23,10 +23,11 @@ import {
 import type { Check, OptionNames } from '../job/options.js';
 import type { RateLimit } from '../job/queue-limits.js';
 import { batchStates } from '../job/batch.js';
+import { bounds } from '../job/bounds.js';
 import type { BatchFilter, BatchListQuery } from './batches.js';
 import type { BulkListQuery, ChangedJobsQuery } from './bulk-operations.js';
 import type { ErrorGroupQuery, ThroughputQuery } from './job-statistics.js';
-import type { CancelOptions, RetryOptions } from './job-control.js';
+import type { CancelOptions, RetriedContent, RetryOptions } from './job-control.js';
 import { checkFilter, isJobOrder, type JobFilter } from './job-filter.js';
 import type * as reader from './job-reader.js';
 import type { LogQuery } from './job-reports.js';
@@ -150,6 +151,11 @@ export const documentedCalls: DocumentedCalls = {
           ...action,
           dependents: isBoolean,
           ignoreDependencies: isBoolean,
+          content: hasOptions<RetriedContent>({
+            queue: isQueueName,
+            priority: isInteger(bounds.priority),
+            args: isString,
+          }),
         }),
       ),
     },

@@ -94,6 +94,12 @@ export function checkEdits(
   return checked;
 }
 
+/** @throws {RangeError} if the new queue or priority of a job that is retried is out of bounds */
+export function checkRetried({ queue, priority }: Partial<JobContent> = {}): void {
+  if (queue !== undefined) checkName('queue', queue);
+  if (priority !== undefined) checkPriority(priority);
+}
+
 function checkAttempts({ id, attempt }: Job, maxAttempts: number | undefined): number | undefined {
   if (maxAttempts === undefined) return undefined;
   checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);

@@ -1,7 +1,7 @@
 import type { Claim, Job } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import type { ActionOptions } from './audit-log.js';
-import type { DecideEdits, EditOptions } from './job-content.js';
+import type { DecideEdits, EditOptions, JobContent } from './job-content.js';
 import type { PauseOptions, PauseState } from '../job/pause.js';
 
 /** What operators do to jobs, one at a time or many at once. Each is named after a method of {@link JobControl}. */
@@ -69,7 +69,12 @@ export interface RetryOptions extends JobControlOptions {
   readonly visibleQueues?: readonly string[] | null;
   /** Whether to make the job ready even if it was cancelled while it waited for its parents. `false` by default. */
   readonly ignoreDependencies?: boolean;
+  /** New values, as for {@link JobControl.edit}; those that are absent stay as they are. */
+  readonly content?: RetriedContent;
 }
+
+/** What operators can change of a job when they retry it. */
+export type RetriedContent = Partial<Pick<JobContent, 'queue' | 'priority' | 'args'>>;
 
 /** The result of an operator's action on a job. */
 export type ControlResult =
@@ -95,6 +100,8 @@ export interface JobControl {
   /**
    * Makes a failed or cancelled job ready again. If no attempts are left, allows one more. A job that was cancelled
    * while waiting for its parents waits for them again, unless `ignoreDependencies` is set.
+   *
+   * @throws {RangeError} if the new queue or priority is out of bounds
    */
   retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting job no longer waits for its parents. */
