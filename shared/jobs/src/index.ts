@@ -46,6 +46,7 @@ export {
   StorageClosedError,
   StorageUnavailableError,
   TooManyQueuesError,
+  TransactionEndedError,
   UnknownParentError,
 } from './job/errors.js';
 export type { JobEvent } from './job/job-event.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineJob } from '../src/index.js';
+import { defineJob, TransactionEndedError } from '../src/index.js';
 import { defaultRetryDelay, isRetryable } from '../src/job/retry.js';
 
 describe('The default delay before a retry', () => {
@@ -42,5 +42,9 @@ describe('An error is retried', () => {
 
   it('not if giveUpOn includes its class, whatever retryOn includes', () => {
     expect(isRetryable(new DnsError('x'), { retryOn: [NetworkError], giveUpOn: [DnsError] })).to.equal(false);
+  });
+
+  it('not if another attempt cannot succeed, whatever retryOn includes', () => {
+    expect(isRetryable(new TransactionEndedError(), { retryOn: [Error] })).to.equal(false);
   });
 });

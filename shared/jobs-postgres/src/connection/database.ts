@@ -229,14 +229,15 @@ export class Database {
   }
 
   async #once<Result>(work: (client: Connection) => Promise<Result>, terms: Terms): Promise<Result> {
-    const { settings, signal } = terms;
+    const { settings, signal, isLent } = terms;
     const client = await this.#borrow();
     const pid = await this.#begun(client, terms).catch((error: unknown) => {
       client.release(true);
       throw this.#failed(error, connectionErrorOf(client));
     });
+    const connection = this.#wrap(client, isLent ? this.#lending : undefined);
     try {
-      const result = await unlessAborted(this.#runAndCommit(client, work, terms), signal);
+      const result = await unlessAborted(this.#runAndCommit(connection, work, terms), signal);
       client.release();
       return result;
     } catch (error) {
@@ -245,13 +246,9 @@ export class Database {
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // Closes the connection if the rollback failed, or if the connection is of no further use.
-      const broken = await client.query('rollback').then(
-        () => spoilsConnection(codeOf(error)),
-        () => true,
-      );
-      client.release(broken);
-      throw this.#failed(error, connectionErrorOf(client));
+      const { reason, isSpoiled } = await connection.rollBack(error);
+      client.release(isSpoiled); // closes the connection if it is spoiled
+      throw this.#failed(reason, connectionErrorOf(client));
     }
   }
 
@@ -269,13 +266,13 @@ export class Database {
   }
 
   async #runAndCommit<Result>(
-    client: pg.PoolClient,
+    connection: Connection,
     work: (client: Connection) => Promise<Result>,
     { isLent }: Terms,
   ): Promise<Result> {
-    const result = await work(this.#wrap(client, isLent ? this.#lending : undefined));
+    const result = await work(connection);
     const commit = isLent && !this.#setsSettings ? `commit; ${this.#lending.afterwards}` : 'commit';
-    const ended: unknown = await fromDriver(client.query(commit));
+    const ended: unknown = await fromDriver(connection.client.query(commit));
     // If a statement failed and `work` ignored the error, Postgres answers COMMIT with a successful ROLLBACK.
     const [first] = [ended].flat() as pg.QueryResult[];
     if (first?.command !== 'COMMIT')

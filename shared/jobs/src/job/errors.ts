@@ -147,6 +147,26 @@ export class StepTimeoutError extends Error {
   }
 }
 
+/**
+ * Thrown if a handler ends the transaction that a step or `transaction` has lent to it, instead of leaving that to Longshore.
+ * Never retried, because what it has written may be committed, and each attempt would write it again.
+ */
+export class TransactionEndedError extends Error {
+  static {
+    brand(this, 'TransactionEndedError');
+  }
+
+  override readonly name = 'TransactionEndedError';
+
+  /** @param options `cause`: what the handler threw after it had ended the transaction */
+  constructor(options?: ErrorOptions) {
+    super(
+      'The handler has ended the transaction that it was lent (commit, rollback or prepare transaction), so what it wrote may be committed without the result of its step or job, which was not stored. Remove that statement: the transaction is committed when the function returns, and rolled back when it throws',
+      options,
+    );
+  }
+}
+
 /** Thrown if a job depends on a parent that does not exist or that the caller cannot see. Nothing was enqueued. */
 export class UnknownParentError extends Error {
   static {

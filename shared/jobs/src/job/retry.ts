@@ -1,4 +1,5 @@
 import { bounds, clamp, isDelay } from './bounds.js';
+import { TransactionEndedError } from './errors.js';
 import { shown } from './shown.js';
 import { type ErrorClass, isA } from './is-a.js';
 
@@ -74,8 +75,12 @@ export function delayBefore(attempt: number, error: unknown, delay: RetryDelay =
   return clamp(defaultRetryDelay(attempt, error), bounds.delayMs);
 }
 
+/** Errors that are never retried, whatever the rules: another attempt cannot succeed. */
+const neverRetried: readonly ErrorClass[] = [TransactionEndedError];
+
 /** Returns whether the rules allow a retry after this error. Ignores entries that are not classes. */
 export function isRetryable(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
   const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => isA(error, type));
-  return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));
+  if (isOneOf(neverRetried) || isOneOf(giveUpOn)) return false;
+  return retryOn === undefined || isOneOf(retryOn);
 }
