@@ -3,8 +3,9 @@ import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { shareOf } from './share.js';
 import type { Shift } from './shift.js';
+import { type Trait, traitText } from './traits.js';
 import type { FailingType } from './type-health.js';
-import type { Warning, WarningButton, WarningFigure } from './warning.js';
+import { countFigure, type Warning, type WarningButton, type WarningFigure } from './warning.js';
 
 const MAX_MESSAGE = 120;
 
@@ -16,8 +17,14 @@ export function errorLine(name: string, message: string): string {
 
 /**
  * Returns a warning for each failing job type. It need not be absent for two minutes to end, because a finding ends only
- * when the share has been back for two minutes. The numbers count attempts, except where the text says jobs. */
-export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
+ * when the share has been back for two minutes. The numbers count attempts, except where the text says jobs.
+ *
+ * @param traits what the failed jobs have in common, by type; nothing is said about it by default
+ */
+export function failingTypeWarnings(
+  types: readonly FailingType[],
+  traits: ReadonlyMap<string, readonly Trait[]> = new Map(),
+): Warning[] {
   return types.map((type) => {
     const { name, shift, errors } = type;
     const canRetry = errors.some(({ retryable }) => retryable > 0);
@@ -31,11 +38,42 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
         points: type.course,
         format: (share) => `${Math.round(100 * share)} %`,
       },
-      advice: baselineText(shift),
+      advice: [baselineText(shift), ...(traits.get(name ?? '') ?? []).map(traitText)].join(' '),
       link: linkOf(name, canRetry),
       ...(name !== null && { button: pauseButton(name) }),
       ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
     };
+  });
+}
+
+/** Errors that occur for the first time this long after a type began to fail are another problem, in milliseconds. */
+const LATER_MS = 3 * 60_000;
+/** Minimum number of jobs with such an error. */
+const MIN_JOBS = 5;
+
+/**
+ * Returns a warning for each error that a job type has had for the first time since it began to fail. The warning that it
+ * fails does not tell, and somebody may have muted it because of the errors known before.
+ */
+export function newErrorWarnings(types: readonly FailingType[]): Warning[] {
+  return types.flatMap(({ name, shift, errors }) => {
+    if (name === null || shift.state === 'stopped') return [];
+    const laterMs = (shift.beganAt ?? shift.incident.from) + LATER_MS;
+    return errors
+      .filter(({ firstSeenAt, count }) => firstSeenAt.getTime() > laterMs && count >= MIN_JOBS)
+      .map(({ fingerprint, message, firstSeenAt, count, failedExact, waitingExact }) => {
+        const [kind = ''] = fingerprint.split(': ', 1);
+        return {
+          kind: 'type-new-error' as const,
+          cause: `job type ${name} has the new error ${fingerprint}`,
+          isMeasured: true,
+          text: sentence`Job type “${name}” also fails with a new error since ${{ until: firstSeenAt }}: ${errorLine(kind, message)}.`,
+          advice: 'It had not occurred when the type began to fail, so it may have another cause.',
+          figure: countFigure(count, 'job', 'jobs', failedExact && waitingExact ? '' : '≥ '),
+          link: `jobs?${new URLSearchParams({ name, fingerprint }).toString()}`,
+          since: firstSeenAt,
+        };
+      });
   });
 }
 

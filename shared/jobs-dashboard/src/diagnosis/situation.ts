@@ -25,6 +25,7 @@ import {
   type SkippedRuns,
 } from './recurring.js';
 import { stalledQuery } from './servers.js';
+import { findTraits, type Trait } from './traits.js';
 import { findTypeHealth, type TypeHealth } from './type-health.js';
 
 const FEW_JOBS = 5;
@@ -55,6 +56,8 @@ export interface Situation {
   readonly recent: { readonly done: number; readonly failed: number };
   /** The job types that fail, or are slow. */
   readonly typeHealth: TypeHealth;
+  /** What the failed jobs of a failing job type have in common, by type. */
+  readonly traits: ReadonlyMap<string, readonly Trait[]>;
   /** Bulk deletions that have not begun and can be undone. */
   readonly pendingDeletions: readonly BulkOperation[];
   /** Paused recurring jobs that have skipped runs. */
@@ -86,7 +89,7 @@ export async function readSituation(
     stalled,
     lost,
     ended,
-    typeHealth,
+    { typeHealth, traits },
     failingRecurring,
     blocking,
     pausedJobs,
@@ -104,7 +107,7 @@ export async function readSituation(
     reader.leases.listStalled(stalledQuery),
     reader.servers.listLost(),
     reader.statistics.throughput(recently),
-    findTypeHealth(reader),
+    readTypeHealth(context),
     findFailingRecurring(context),
     reader.queues.listBlockingKeys(),
     findPausedJobs(reader),
@@ -131,6 +134,7 @@ export async function readSituation(
     missed,
     recent: totalOf(ended),
     typeHealth,
+    traits,
     failingRecurring,
     blocking,
     pausedJobs,
@@ -141,6 +145,13 @@ export async function readSituation(
     clockAheadMs,
     nowMs,
   };
+}
+
+async function readTypeHealth(
+  context: Pick<ReadingContext, 'reader' | 'cache'>,
+): Promise<Pick<Situation, 'typeHealth' | 'traits'>> {
+  const typeHealth = await findTypeHealth(context.reader);
+  return { typeHealth, traits: await findTraits(typeHealth.failing, context) };
 }
 
 /**

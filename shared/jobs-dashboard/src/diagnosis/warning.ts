@@ -18,6 +18,7 @@ export type WarningKind =
   | 'type-paused'
   | 'type-fails'
   | 'jobs-fail'
+  | 'type-new-error'
   | 'type-slow'
   | 'types-wait'
   | 'key-blocks'

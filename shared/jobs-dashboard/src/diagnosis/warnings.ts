@@ -3,7 +3,7 @@ import type { AlertMessage, BulkOperation, SetAsideItem, SetAsideRole } from '@l
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import { floodWarnings } from './blocking-keys.js';
-import { failingTypeWarnings } from './failures.js';
+import { failingTypeWarnings, newErrorWarnings } from './failures.js';
 import { longWaits, pausedQueues, unservedQueues } from './queues.js';
 import { pausedTypeWarnings } from './pause.js';
 import { failingRecurringWarnings, lateRecurring, missedWarnings, skippedWarnings } from './recurring.js';
@@ -28,7 +28,8 @@ export function findWarnings(situation: Situation): Warning[] {
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation.servers, situation.nowMs),
     ...unservedQueues(situation.queues, situation.servers),
-    ...failingTypeWarnings(situation.typeHealth.failing),
+    ...failingTypeWarnings(situation.typeHealth.failing, situation.traits),
+    ...newErrorWarnings(situation.typeHealth.failing),
     ...failingRecurringWarnings(
       situation.failingRecurring,
       new Set(situation.typeHealth.failing.map(({ name }) => name)),

@@ -4,7 +4,7 @@ import { changesBefore, readChanges } from '../diagnosis/changes.js';
 import { activeIncidents, overallState } from '../diagnosis/health.js';
 import { drawCourse } from '../diagnosis/course.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
-import { type CurrentWarning, currentWarnings } from '../diagnosis/warning.js';
+import { type CurrentWarning, currentWarnings, type WarningKind } from '../diagnosis/warning.js';
 import { findWarnings } from '../diagnosis/warnings.js';
 import { listLongest } from '../reading/job-search.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../shell/page.js';
@@ -74,20 +74,27 @@ async function loadFlow(context: PageContext): Promise<object> {
   };
 }
 
-/** Adds to each warning what people or deployments changed just before it began; nothing to stored facts, such as a pause. */
+/** The warnings that tell themselves who did what. */
+const deliberate: ReadonlySet<string> = new Set<WarningKind>([
+  'queue-paused',
+  'type-paused',
+  'schedule-paused',
+  'deletion-pending',
+]);
+
+/** Adds to each warning what people or deployments changed just before it began. */
 async function withChanges(warnings: readonly CurrentWarning[], context: PageContext): Promise<object[]> {
   const begins = warnings.flatMap(({ incident }) => incident?.since.getTime() ?? []);
   const changes = begins.length === 0 ? [] : await readChanges(new Date(Math.min(...begins)), context);
   return warnings.map((warning) => {
-    const { incident, isMeasured = false } = warning;
-    const isExplained = incident === null || !isMeasured;
+    const { incident, kind } = warning;
     return {
       ...warning,
       course: warning.course === undefined ? null : drawCourse(warning.course, incident?.since ?? null),
       // Without the time of the latest check, which would change the region each time.
       incident: incident && { ...incident, seenAt: null },
       runbook: incident && context.runbook.of(incident),
-      changes: isExplained ? [] : changesBefore(incident.since, changes),
+      changes: incident === null || deliberate.has(kind) ? [] : changesBefore(incident.since, changes),
     };
   });
 }

@@ -1,7 +1,8 @@
 import { compareTexts, shorten } from '@longshore/edge';
 import type { Job } from '@longshore/jobs';
 import { type ErrorGroup, type NameTiming, otherNames, type Server } from '@longshore/jobs/storage';
-import { failingTypeWarnings } from '../diagnosis/failures.js';
+import { failingTypeWarnings, newErrorWarnings } from '../diagnosis/failures.js';
+import { findTraits } from '../diagnosis/traits.js';
 import { pauseText } from '../diagnosis/pause.js';
 import { isSilent } from '../diagnosis/servers.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
@@ -169,8 +170,9 @@ export async function typePage({ params, query }: PageRequest, context: PageCont
   };
 }
 
-async function loadType(name: string, { reader, now }: PageContext): Promise<object> {
-  const nowMs = now();
+async function loadType(name: string, context: PageContext): Promise<object> {
+  const { reader } = context;
+  const nowMs = context.now();
   const minuteMs = 60_000;
   const untilMs = (Math.floor(nowMs / minuteMs) + 1) * minuteMs;
   const [paused, servers, buckets, { failing, slow }] = await Promise.all([
@@ -192,7 +194,11 @@ async function loadType(name: string, { reader, now }: PageContext): Promise<obj
   return {
     name,
     paused: pause === undefined ? null : capitalized(pauseText(pause)),
-    warnings: [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)],
+    warnings: [
+      ...failingTypeWarnings(failing, await findTraits(failing, context)),
+      ...newErrorWarnings(failing),
+      ...slowTypeWarnings(slow),
+    ],
     // Ignores values older than three minutes. Servers measure the backlog once a minute, but only while they run.
     backlog: buckets.slice(-3).findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
     done,

@@ -1,0 +1,120 @@
+import { toStorable } from '@longshore/edge';
+import type { BriefJob, Server } from '@longshore/jobs/storage';
+import { formatNumber } from '../format/count.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
+import { isHigher, type Share, shareOf } from './share.js';
+import type { FailingType } from './type-health.js';
+
+/** Number of jobs to compare: the latest failures, and the latest successes since the failures began. */
+const SAMPLE = 100;
+/** Maximum number of failed jobs to examine for a sample. */
+const MAX_EXAMINED = 1_000;
+/** Maximum number of job types whose jobs are compared. */
+const MAX_TYPES = 5;
+/** Maximum number of traits to name. */
+const MAX_TRAITS = 2;
+/** A trait is that of most failures. */
+const MOST = 0.5;
+/** How long the traits stay fresh, in milliseconds. */
+const FRESH_MS = 10_000;
+
+/** Something that certainly more failed jobs have in common than those that succeeded. */
+export interface Trait {
+  /** Such as `version 2.4.0` or `tag customer:7`. */
+  readonly what: string;
+  readonly failures: Share;
+  readonly successes: Share;
+}
+
+type Sources = Pick<ReadingContext, 'reader' | 'cache'>;
+
+/** Finds out what distinguishes the failed jobs of the types with the most failed attempts. Returns the traits by type. */
+export async function findTraits(
+  failing: readonly FailingType[],
+  { reader, cache }: Sources,
+): Promise<ReadonlyMap<string, readonly Trait[]>> {
+  const compared = await Promise.all(
+    failing.slice(0, MAX_TYPES).flatMap(({ name, shift }) => {
+      // A filter refuses what no storage can contain.
+      if (name === null || toStorable(name) !== name) return [];
+      const since = new Date(shift.beganAt ?? shift.incident.from);
+      return cache.readStale(
+        JSON.stringify(['traits', name, since]),
+        async () => [name, await compare(name, since, reader)] as const,
+        () => FRESH_MS,
+      );
+    }),
+  );
+  return new Map(compared);
+}
+
+async function compare(name: string, since: Date, reader: Sources['reader']): Promise<Trait[]> {
+  const query = { order: 'newest', limit: SAMPLE, reach: 'near' } as const;
+  const [failed, retrying, done, servers] = await Promise.all([
+    reader.jobs.searchFailed({ filter: { name: [name] }, limit: SAMPLE, maxExamined: MAX_EXAMINED }),
+    reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['scheduled'] } }),
+    reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['done'] } }),
+    reader.servers.list(),
+  ]);
+  const failures = [...failed.jobs, ...retrying.jobs.filter(({ error }) => error !== null)];
+  return traitsOf(
+    failures.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since),
+    done.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since),
+    servers,
+  );
+}
+
+/**
+ * Returns the traits that most failures have, and certainly a larger share of them than of the successes. The clearest
+ * first; of traits that always occur together, only the first.
+ */
+export function traitsOf(
+  failures: readonly BriefJob[],
+  successes: readonly BriefJob[],
+  servers: readonly Server[],
+): Trait[] {
+  const versions = new Map(servers.map(({ id, version }) => [id, version]));
+  const failed = failures.map((job) => traitsIn(job, versions));
+  const succeeded = successes.map((job) => traitsIn(job, versions));
+  // Traits that always occur together have the same pattern.
+  const byPattern = new Map<string, Trait>();
+  for (const what of new Set(failed.flat())) {
+    const pattern = [...failed, ...succeeded].map((traits) => Number(traits.includes(what))).join('');
+    const trait = { what, failures: shareWith(what, failed), successes: shareWith(what, succeeded) };
+    if (!byPattern.has(pattern)) byPattern.set(pattern, trait);
+  }
+  return [...byPattern.values()]
+    .filter(({ failures: share, successes: other }) => share.hits > MOST * share.of && isHigher(share, other))
+    .toSorted((one, other) => gap(other) - gap(one))
+    .slice(0, MAX_TRAITS);
+}
+
+function traitsIn(
+  { queue, tags, concurrencyKey, serverId }: BriefJob,
+  versions: ReadonlyMap<string, string | null>,
+): string[] {
+  const version = versions.get(serverId ?? '') ?? null;
+  return [
+    ...(version === null ? [] : [`version ${version}`]),
+    `queue ${queue}`,
+    ...tags.map((tag) => `tag ${tag}`),
+    ...(concurrencyKey === null ? [] : [`key ${concurrencyKey}`]),
+  ];
+}
+
+function shareWith(what: string, jobs: readonly (readonly string[])[]): Share {
+  return { hits: jobs.filter((traits) => traits.includes(what)).length, of: jobs.length };
+}
+
+/** Returns by how much larger the share of the failures is. */
+function gap({ failures, successes }: Trait): number {
+  return shareOf(failures) - shareOf(successes);
+}
+
+/** Returns a sentence such as `All of the latest 9 failures have version 2.4.0, and none of 30 successes.` */
+export function traitText({ what, failures, successes }: Trait): string {
+  const of = `the latest ${formatNumber(failures.of)} failures`;
+  const have = failures.hits === failures.of ? `All of ${of}` : `${formatNumber(failures.hits)} of ${of}`;
+  const none = successes.hits === 0 ? 'none' : formatNumber(successes.hits);
+  return `${have} have ${what}, and ${none} of ${formatNumber(successes.of)} successes since.`;
+}
