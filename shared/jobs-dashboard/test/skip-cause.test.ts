@@ -26,7 +26,7 @@ describe('a skipped job', () => {
       timeoutMs: SEED_TIMEOUT_MS,
     });
     await storage.end(await storage.start(serverId, 'chain'), { kind: 'failed', error });
-    for (let depth = 0; depth < 4; depth++) await storage.maintenance.resolveDependencies(100);
+    for (let depth = 0; depth < 4; depth++) await storage.maintenance.resolveDependencies();
   });
   after(() => site.close());
 

@@ -14,7 +14,7 @@ export class Incident {
   readonly clock = new ManualClock(new Date('2026-03-01T02:00:00Z'));
   readonly storage = new SeededStorage(this.clock);
   /** Time limit for the reads of a page, in milliseconds. Takes effect until the first page is opened. */
-  readTimeoutMs = patientStorage.readTimeoutMs;
+  readTimeoutMs: number = patientStorage.readTimeoutMs;
   #server: { readonly url: string; close(): Promise<void> } | null = null;
 
   pass(minutes: number): void {
