@@ -76,7 +76,16 @@ async function start(
   // Imported only if it is shown, because loading the dashboard takes a while, and most APIs do not show it.
   const dashboard = showsDashboard ? await import('./embedded-dashboard.js') : null;
   const closing = new AbortController();
-  const alerts = dashboard?.embedDashboard(app, config, storage, logger, outages, closing.signal);
+  const definitions = application.handlers.map(({ definition }) => definition);
+  const alerts = dashboard?.embedDashboard(
+    app,
+    config,
+    storage,
+    definitions,
+    logger,
+    outages,
+    closing.signal,
+  );
   const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
   const server = embedded ? new JobServer(jobServerOptions(application, storage, config, logger)) : null;
   if (server !== null) onRelease(() => server.stop()); // after the listener is closed

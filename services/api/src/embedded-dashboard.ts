@@ -1,4 +1,4 @@
-import type { JobStorage } from '@longshore/jobs';
+import type { JobDefinition, JobStorage } from '@longshore/jobs';
 import { type AlertOptions, AlertSender, createDashboard } from '@longshore/jobs-dashboard';
 import {
   alertSettings,
@@ -21,6 +21,7 @@ export function embedDashboard(
   app: Koa,
   config: ApiConfig,
   storage: JobStorage,
+  definitions: readonly JobDefinition[],
   logger: Logger,
   outages: OutageWatch,
   closing: AbortSignal,
@@ -30,6 +31,7 @@ export function embedDashboard(
       createDashboard({
         storage,
         control: storage,
+        definitions,
         closing,
         onAction: (action) => logger.info({ ...action }, 'dashboard action'),
         onAccess: (record) => logger.info({ ...record }, 'dashboard access'),

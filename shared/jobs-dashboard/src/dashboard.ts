@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
 import { createApplication } from '@longshore/edge';
 import {
+  byJobName,
   checkOptions,
   checkStorage,
   defaultRedaction,
@@ -24,7 +25,7 @@ import { Problem } from './http/problem.js';
 import { compress, setSecurityHeaders } from './http/response.js';
 import { serveStreams } from './live/job-streams.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
-import { servePages, unrouted } from './pages/routes.js';
+import { servePages, showAgain, unrouted } from './pages/routes.js';
 import { BacklogSamples } from './reading/backlog-samples.js';
 import { cachedReader } from './reading/cached-reader.js';
 import { Layout, serveDisplay } from './shell/layout.js';
@@ -64,8 +65,10 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const links = new JobLinks(options);
   const runbook = new RunbookLinks(options);
   const backlogs = new BacklogOutlooks(samples, storageNow);
+  const definitions = byJobName(options.definitions ?? []);
   const context = {
     reader,
+    definitions,
     cache,
     backlogs,
     now: storageNow,
@@ -82,7 +85,8 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const beforeSignIn = new Router({ prefix: basePath.path });
   if (authenticator instanceof SessionAuthenticator) serveSignIn(beforeSignIn, authenticator, layout);
   const router = new Router({ prefix: basePath.path });
-  servePages(router, context, new PageResponder(layout, cache, readTimeoutMs));
+  const responder = new PageResponder(layout, cache, readTimeoutMs);
+  servePages(router, context, responder);
   serveDocuments(router, context);
   serveExports(router, { reader: storage, now: storageNow, redact, closing });
   serveDisplay(router, (ctx) => layout.links(ctx), authenticator.origin);
@@ -97,6 +101,9 @@ export function createDashboard(options: DashboardOptions): Middleware {
       redact,
       requireReasons,
       onAction,
+      jobs: storage.jobs,
+      definitions,
+      showAgain: (ctx, path, rejected) => showAgain(ctx, path, rejected, context, responder),
     });
   const [signIn, routes] = [beforeSignIn.routes(), router.routes()];
 

@@ -1,3 +1,4 @@
+import type { JobDefinition } from '@longshore/jobs';
 import type { OptionNames } from '@longshore/jobs/storage';
 import type { Authorize, OnAccess } from './auth/authenticator.js';
 import type { OpenIdOptions } from './auth/openid-provider.js';
@@ -14,6 +15,11 @@ export interface DashboardOptions extends JobLinkTemplates, RunbookTemplate, Bra
   readonly storage: DashboardStorage;
   /** The storage that actions change, usually the same as `storage`. Without it, the dashboard is read-only. */
   readonly control?: OperableStorage | undefined;
+  /**
+   * The definitions of the jobs, with which forms have a field for each argument and check them. Without the definition of a
+   * job, its arguments are edited as JSON, and checked by the server that runs it.
+   */
+  readonly definitions?: readonly JobDefinition[] | undefined;
   /** Called after each completed action, for example to log it. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
   /** Called on each sign-in, sign-out, wrong password and denied access. */
@@ -86,6 +92,7 @@ export interface DashboardOptions extends JobLinkTemplates, RunbookTemplate, Bra
 export const dashboardOptions: OptionNames<DashboardOptions> = {
   storage: true,
   control: true,
+  definitions: true,
   onAction: true,
   onAccess: true,
   path: true,

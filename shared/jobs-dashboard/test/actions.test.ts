@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { HttpResponse } from '@longshore/test-support';
 import { newId } from '@longshore/jobs/storage';
 import { actions } from '../src/actions/actions.js';
+import { versionOf } from '../src/actions/job-edits.js';
 import { hasRole, type Role, roles } from '../src/auth/authenticator.js';
 import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
@@ -55,7 +56,13 @@ describe('an action', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
   const act = async (path: string, form: Record<string, string> = {}): Promise<HttpResponse> =>
-    post(path, { token: await token(), ...fields, ...form });
+    post(path, { token: await token(), version: await versionIn(path), ...fields, ...form });
+  /** Returns the version of the job that a path names, as its form contains it. */
+  const versionIn = async (path: string): Promise<string> => {
+    const [, id = ''] = /^\/jobs\/([^/]+)\/edit/.exec(path) ?? [];
+    const job = await site.story.storage.jobs.find(id);
+    return job === null ? '' : versionOf(job);
+  };
   const fields = {
     at: '2026-03-03T08:00',
     which: 'state=failed',
@@ -179,7 +186,7 @@ describe('an action', () => {
       return new Map(contents);
     });
     const before = await storage.jobs.find(scheduledId);
-    const { text } = await site.http.get(`/job-dashboard/jobs/${scheduledId}`);
+    const { text } = await site.http.get(`/job-dashboard/jobs/${scheduledId}/change`);
     expect(textOf(text)).to.include('New tags, separated by commas');
     const form = { tags: 'vip, eu ', maxAttempts: '7', priority: '-3', keep: JSON.stringify('c\nd') };
     expect((await act(`/jobs/${scheduledId}/edit`, form)).status).to.equal(303);

@@ -101,6 +101,8 @@ export function pagePaths(story: Story): string[] {
     `/batches/${story.batchId}`,
     '/audit',
     `/jobs/${story.processingId}/log`,
+    `/jobs/${story.failedId}/change`,
+    `/jobs/${story.scheduledId}/change`,
     '/bulk',
     `/bulk/${story.operationId}`,
     '/bulk/confirm?action=retry&state=failed',

@@ -1,14 +1,21 @@
-import type { Router } from '@koa/router';
+import type { Router, RouterContext } from '@koa/router';
 import type { OperableStorage } from '@longshore/jobs/operations';
 import type { Context } from 'koa';
 import { type Authenticator, hasRole, type Viewer } from '../auth/authenticator.js';
 import { formatCount } from '../format/count.js';
 import { pathParameters } from '../http/address.js';
-import { Problem } from '../http/problem.js';
+import { FieldErrors, Problem } from '../http/problem.js';
 import { checkForm, readForm } from '../shell/form.js';
 import type { Layout } from '../shell/layout.js';
+import type { Rejected } from '../shell/page.js';
 import { requestContextOf } from '../shell/request-context.js';
-import { type Action, type ActionRecord, type ActionResult, reasonField } from './action.js';
+import {
+  type Action,
+  type ActionRecord,
+  type ActionRequest,
+  type ActionResult,
+  reasonField,
+} from './action.js';
 import { actions } from './actions.js';
 
 interface ActionContext {
@@ -21,6 +28,10 @@ interface ActionContext {
   readonly redact: RegExp;
   readonly requireReasons: boolean;
   readonly onAction: (record: ActionRecord) => void;
+  readonly jobs: ActionRequest['jobs'];
+  readonly definitions: ActionRequest['definitions'];
+  /** Shows the page of a form again with what was entered. Returns `false` if the form has no page of its own. */
+  readonly showAgain: (ctx: RouterContext, path: string, rejected: Rejected) => Promise<boolean>;
 }
 
 /**
@@ -29,6 +40,7 @@ interface ActionContext {
  */
 export function serveActions(router: Router, context: ActionContext): void {
   const { control, authenticator, layout, clearCache, now, redact, requireReasons, onAction } = context;
+  const { jobs, definitions, showAgain } = context;
   const read = readForm('64kb');
   const once = new Once<string>(now);
   for (const action of actions) {
@@ -39,10 +51,20 @@ export function serveActions(router: Router, context: ActionContext): void {
       const form = checkForm(ctx, authenticator, viewer);
       const target = pathParameters(action.path, ctx.params)['target'] ?? '';
       const reason = reasonField(form, requireReasons && isReasoned);
-      const request = { target, form, viewer, address: ctx.ip, reason, nowMs: now(), redact };
-      const carryOut = action.read(request);
-      const next = await once.do(JSON.stringify([action.path, target, form.toString()]), async () => {
+      const request = {
+        target,
+        form,
+        viewer,
+        address: ctx.ip,
+        reason,
+        nowMs: now(),
+        redact,
+        jobs,
+        definitions,
+      };
+      const submit = async (): Promise<string> => {
         try {
+          const carryOut = await action.read(request);
           const result = await carryOut(control);
           onAction(result.record);
           return redirectWithFlash(result, action, (message) =>
@@ -52,11 +74,27 @@ export function serveActions(router: Router, context: ActionContext): void {
           // Also clears the cache after a failure, because the action might have taken effect.
           clearCache();
         }
-      });
-      ctx.status = 303;
-      ctx.set('Location', layout.links(ctx)(next));
+      };
+      try {
+        const next = await once.do(JSON.stringify([action.path, target, form.toString()]), submit);
+        ctx.status = 303;
+        ctx.set('Location', layout.links(ctx)(next));
+      } catch (error) {
+        if (!isInForm(error) || !(await showAgain(ctx, action.path, { form, errors: errorsOf(error) })))
+          throw error;
+        ctx.status = error.content.status;
+      }
     });
   }
+}
+
+/** Returns whether an error is one of what was entered, rather than of the action. */
+function isInForm(error: unknown): error is Problem {
+  return error instanceof FieldErrors || (error instanceof Problem && error.content.status === 422);
+}
+
+function errorsOf(error: Problem): ReadonlyMap<string, string> {
+  return error instanceof FieldErrors ? error.errors : new Map([['', error.content.text]]);
 }
 
 function notAllowed(role: string): Problem {

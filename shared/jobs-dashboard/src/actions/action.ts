@@ -1,4 +1,4 @@
-import type { JsonValue } from '@longshore/jobs';
+import type { JobDefinition, JsonValue } from '@longshore/jobs';
 import {
   actionOf,
   type Call,
@@ -10,7 +10,7 @@ import {
   type OperationDescription,
   recordedValues,
 } from '@longshore/jobs/operations';
-import { bounds, checkPauseEnd, maxPauseMs } from '@longshore/jobs/storage';
+import { bounds, checkPauseEnd, type JobReader, maxPauseMs } from '@longshore/jobs/storage';
 import type { Static, TObject } from 'typebox';
 import type { Viewer } from '../auth/authenticator.js';
 import { conflict, InterruptedAction, notFound, Problem } from '../http/problem.js';
@@ -30,6 +30,10 @@ export interface ActionRequest {
   /** The viewer's reason; `null` if they gave none. */
   readonly reason: string | null;
   readonly redact: RegExp;
+  /** Reads jobs as they are now. */
+  readonly jobs: Pick<JobReader, 'find' | 'findDocuments'>;
+  /** The definitions of jobs that are known, by name. */
+  readonly definitions: ReadonlyMap<string, JobDefinition>;
 }
 
 /** A completed action, reported to the host application, for example for logging. */
@@ -73,18 +77,20 @@ export interface Action {
    *
    * @throws {Problem} if the form is invalid
    */
-  readonly read: (request: ActionRequest) => (storage: OperableStorage) => Promise<ActionResult>;
+  readonly read: (request: ActionRequest) => Promise<(storage: OperableStorage) => Promise<ActionResult>>;
 }
 
-interface ActionForm<Target, Fields, After> {
+interface ActionForm<Target, Fields, After, Subject> {
   /** Defaults to the operation's kind, `:target` and its name. */
   readonly path?: Action['path'];
   /** Returns what to change; by default, what the path names. Some names, such as `..`, cannot be part of a path. */
-  readonly target?: (request: ActionRequest) => Target;
+  readonly target?: (request: ActionRequest, fields: Fields) => Target;
   /** Returns the jobs of a bulk action as the audit log records them. */
   readonly selected?: (request: ActionRequest) => { readonly [member: string]: JsonValue };
   /** Returns the operation's fields; by default, each is a checkbox. */
-  readonly fields?: (request: ActionRequest) => Fields;
+  readonly fields?: (request: ActionRequest) => Fields | Promise<Fields>;
+  /** Returns the check of the subject immediately before the change, which throws a Problem to refuse it. */
+  readonly check?: (request: ActionRequest) => (subject: Subject) => void;
   /** Returns the page to show next. `after` is the target after the operation. */
   readonly next: (target: Target, after: After) => string;
 }
@@ -97,7 +103,7 @@ interface ActionForm<Target, Fields, After> {
  */
 export function action<Fields extends TObject, Subject, Target, After>(
   operation: Operation<Fields, Subject, Target, After>,
-  form: ActionForm<Target, Static<Fields>, After | null>,
+  form: ActionForm<Target, Static<Fields>, After | null, Subject>,
 ): Action {
   const { path = `/${operation.on}/:target/${operation.name}`, next } = form;
   const targetOf = form.target ?? (({ target }) => target as Target);
@@ -105,9 +111,10 @@ export function action<Fields extends TObject, Subject, Target, After>(
   return {
     path,
     operation,
-    read: (request) => {
-      const target = targetOf(request);
-      const fields = fieldsOf(request);
+    read: async (request) => {
+      const fields = await fieldsOf(request);
+      const target = targetOf(request, fields);
+      const check = form.check?.(request);
       const selected = form.selected?.(request);
       return async (storage) => {
         const { viewer, address, reason } = request;
@@ -118,7 +125,7 @@ export function action<Fields extends TObject, Subject, Target, After>(
           address,
           isUnverified: viewer.unverified === true,
         } as const;
-        const call = { target, fields, selected, by, reason };
+        const call = { target, fields, selected, by, reason, check };
         const { facts, subject } = await carriedOut(operation, storage, call);
         if (facts.outcome === 'unknown' || facts.outcome === 'illegal') throw refusal(operation, facts);
         return {
@@ -140,6 +147,7 @@ async function carriedOut<Fields extends TObject, Subject, Target, After>(
   try {
     return await operation.perform(storage, { ...call, onDecided: () => (isDecided = true) });
   } catch (error) {
+    if (error instanceof Problem) throw error;
     if (error instanceof RangeError)
       throw new Problem({
         status: 422,

@@ -2,8 +2,6 @@ import { parseNumber } from '@longshore/edge';
 import {
   batchOperations,
   bulkOperations,
-  type EditedValues,
-  editOfOne,
   incidentOperations,
   jobOperations,
   type JobSelection as SelectedJobs,
@@ -19,7 +17,6 @@ import {
   setAsideOperations,
 } from '@longshore/jobs/operations';
 import {
-  bounds,
   type BulkAction,
   type BulkOperation,
   isName,
@@ -30,6 +27,7 @@ import type { Static, TObject } from 'typebox';
 import { formFields } from '../http/address.js';
 import type { Form } from '../shell/form.js';
 import { isDestructive, undoMs } from './bulk-words.js';
+import { jobEditActions } from './job-edits.js';
 import { type JobSelection, parseConfirmed, parseJobSelection } from '../search/job-selection.js';
 import { jobsPath, queryFilters, savedPath } from '../search/filters.js';
 import { calendarMomentOf } from '../search/moment.js';
@@ -66,11 +64,7 @@ export const actions: readonly Action[] = [
     next: (id) => `jobs/${id}`,
   }),
   action(jobOperations.rename, { fields: newName, next: (id) => `jobs/${id}` }),
-  action(jobOperations.edit, {
-    target: (request) => editOfOne(request.target, editedValues(request)),
-    fields: editedValues,
-    next: ({ ids: [id] }) => `jobs/${id}`,
-  }),
+  ...jobEditActions,
   // One job is deleted like many: after a delay, in which the operator can undo it.
   action(jobSetOperations.delete, {
     path: '/jobs/:target/delete',
@@ -151,26 +145,6 @@ function muteEnd({ form, nowMs }: ActionRequest): { until: string } {
   return { until: until.toISOString() };
 }
 
-/** Returns the new values of a job; without those whose fields are empty. Tags are kept, or added. */
-function editedValues({ form }: ActionRequest): EditedValues {
-  const priority = textField(form, 'priority');
-  const maxAttempts = countField(form, 'maxAttempts', {
-    what: 'The maximum of attempts',
-    ...bounds.maxAttempts,
-  });
-  if (priority !== '' && !/^-?\d{1,3}$/.test(priority))
-    throw invalidField(
-      'The priority',
-      `a whole number from ${bounds.priority.min} to ${bounds.priority.max}`,
-    );
-  const added = textField(form, 'tags').split(',');
-  return {
-    ...(priority !== '' && { priority: Number(priority) }),
-    ...(maxAttempts !== null && { maxAttempts }),
-    tags: [...keptTags(form), ...added.map((tag) => tag.trim()).filter(Boolean)],
-  };
-}
-
 function newSignal({ form }: ActionRequest): { name: string; data: unknown } {
   const text = textField(form, 'data');
   try {
@@ -186,14 +160,6 @@ function nameIn(form: Form, field: string): string {
   const name = parseOr(null, form.get(field) ?? '');
   if (typeof name !== 'string') throw invalidField('The name', 'one that the page shows');
   return name;
-}
-
-/** Returns the checked tags. Each is JSON text, because browsers change line breaks in the values of fields. */
-function keptTags(form: Form): string[] {
-  const tags = form.getAll('keep').map((text): unknown => parseOr(null, text));
-  if (!tags.every((tag) => typeof tag === 'string'))
-    throw invalidField('The tags', 'those that the page shows');
-  return tags;
 }
 
 function parseOr(fallback: unknown, text: string): unknown {

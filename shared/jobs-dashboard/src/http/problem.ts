@@ -21,6 +21,18 @@ export class Problem extends Error {
   }
 }
 
+/** An error in certain fields of a form, which is then shown again with what was entered. */
+export class FieldErrors extends Problem {
+  /** What to do, by the name of the field; the empty name stands for the whole form. */
+  readonly errors: ReadonlyMap<string, string>;
+
+  constructor(errors: ReadonlyMap<string, string>, status: 409 | 422 = 422) {
+    const [first = ''] = errors.values();
+    super({ status, title: 'This form has an invalid field', text: `${first}. Nothing was changed.` });
+    this.errors = errors;
+  }
+}
+
 export function notFound(title: string, text: string): Problem {
   return new Problem({ status: 404, title, text });
 }

@@ -4,7 +4,7 @@ import { withDeadline } from '../cache/deadline.js';
 import { pathParameters } from '../http/address.js';
 import { notFound, Problem } from '../http/problem.js';
 import type { PageResponder } from '../shell/page-answer.js';
-import type { Page, PageContext, PageHandler } from '../shell/page.js';
+import type { Page, PageContext, PageHandler, Rejected } from '../shell/page.js';
 import { requestContextOf } from '../shell/request-context.js';
 import { auditPage } from './audit.js';
 import { batchesPage, batchPage } from './batches.js';
@@ -13,6 +13,7 @@ import { bulkOperationPage, bulkPage } from './bulk-operations.js';
 import { errorsPage } from './errors.js';
 import { incidentPage, incidentsPage } from './incidents.js';
 import { jobLogPage } from './job-log.js';
+import { jobEditPage } from './job-form.js';
 import { jobPage } from './job.js';
 import { jobsPage } from './jobs.js';
 import { overviewPage } from './overview.js';
@@ -22,11 +23,18 @@ import { serverPage, serversPage } from './servers.js';
 import { setAsidePage } from './set-aside.js';
 import { typePage, typesPage } from './types.js';
 
+/** The handlers of the pages with a form that is shown again if it is rejected, by the path to which it is sent. */
+const formPages: Readonly<Record<string, PageHandler>> = {
+  '/jobs/:target/edit': jobEditPage,
+  '/jobs/:target/edit-and-retry': jobEditPage,
+};
+
 /** The handlers of all pages, by path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
   '/': overviewPage,
   '/jobs': jobsPage,
   '/jobs/:id': jobPage,
+  '/jobs/:id/change': jobEditPage,
   '/jobs/:id/log': jobLogPage,
   '/bulk': bulkPage,
   '/bulk/confirm': bulkConfirmPage,
@@ -60,6 +68,24 @@ export function servePages(router: Router, context: PageContext, answer: PageRes
       await answer.send(ctx, requestContext, page);
     });
   }
+}
+
+/** Shows the page of a rejected form with what was entered. Returns `false` if the form has no page of its own. */
+export async function showAgain(
+  ctx: RouterContext,
+  path: string,
+  rejected: Rejected,
+  context: PageContext,
+  answer: PageResponder,
+): Promise<boolean> {
+  const handler = formPages[path];
+  if (handler === undefined) return false;
+  const requestContext = requestContextOf(ctx);
+  const query = new URLSearchParams(ctx.querystring);
+  const { viewer } = requestContext;
+  const page = await handler({ params: pathParameters(path, ctx.params), query, viewer, rejected }, context);
+  await answer.send(ctx, requestContext, page);
+  return true;
 }
 
 /**

@@ -1,6 +1,8 @@
+import type { JobDefinition } from '@longshore/jobs';
 import type { Viewer } from '../auth/authenticator.js';
 import type { BacklogOutlooks } from '../diagnosis/backlog-outlook.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
+import type { Form } from './form.js';
 
 /** A part of a page that is loaded and refreshed separately. */
 export interface Region {
@@ -70,11 +72,21 @@ export interface PageRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly viewer: Viewer;
+  /** What was entered into the form of the page, if it was rejected. */
+  readonly rejected?: Rejected;
+}
+
+/** A form that was rejected, and what to do, by the name of the field; the empty name stands for the whole form. */
+export interface Rejected {
+  readonly form: Form;
+  readonly errors: ReadonlyMap<string, string>;
 }
 
 /** The data and services that all pages share, independent of the request. */
 export interface PageContext extends ReadingContext {
   readonly backlogs: BacklogOutlooks;
+  /** The definitions of jobs that are known, by name. */
+  readonly definitions: ReadonlyMap<string, JobDefinition>;
 }
 
 /** Creates a page for a request. Rejects with a Problem if there is no such page. */

@@ -31,10 +31,11 @@ async function offerOf(action: string, { story }: Site, operationId: string): Pr
     reschedule: { at: '2026-03-02T08:00' },
     rename: { toName: 'other' },
     edit: { maxAttempts: '7' },
+    'edit-and-retry': { priority: '7' },
   };
   const fill = values[verb] ?? {};
   const offers: Record<string, Offer> = {
-    jobs: { at: `jobs/${job}`, fill },
+    jobs: { at: verb.startsWith('edit') ? `jobs/${job}/change` : `jobs/${job}`, fill },
     create: { at: 'queues', fill: { name: 'bills' } },
     queues: {
       at: verb === 'delete' ? 'queues/unused' : 'queues/mail',
