@@ -16,7 +16,7 @@ const names = `
   QueuesInCode QuotaExceededError QuotaLimits ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions
   RecurringJobOwnedError ResultTooLargeError RetryDelay RunJob RunMiddleware RunOnceOptions RunReport RunningJob
   RunningStep SendSignalOptions ServerQueues SignalTarget SnoozeJob StepContext StepFailedError StepOptions
-  StepTimeoutError StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient
+  StepTimeoutError StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TooManyStepsError TransactionClient
   TransactionEndedError TransactionRows TransactionalStep UniquenessRule UnknownParentError WaitForJobOptions defineJob defineRecurringJob
   handleJob nextOccurrences runOnce silentLogger stopOnSignals
 `;

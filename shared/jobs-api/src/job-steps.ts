@@ -159,11 +159,16 @@ export function signalFunction(storage: OperableStorage & Pick<JobStorage, 'jobs
     const { correlate, reason, ...fields } = given as SignalBody;
     const filter = { ...toJobFilter({ filters, search: undefined }), state: unfinishedStates };
     const reached = [];
+    let refused: string | undefined;
     for (const { id: target } of await storage.jobs.list({ filter, limit: maxSignalled })) {
       const call = { target, fields, reason, selected: { correlate } };
       const { facts, subject } = await attempt(jobStepOperations.signal, storage, context, call);
-      if (subject !== null && facts.outcome !== 'illegal') reached.push(toJobItem(subject));
+      if (subject === null) continue;
+      if (facts.outcome !== 'illegal') reached.push(toJobItem(subject));
+      else if (facts.state === undefined)
+        refused ??= `The job ${subject.id} cannot be signalled: ${facts.why}`;
     }
+    if (reached.length === 0 && refused !== undefined) throw apiError(40902, refused);
     if (reached.length === 0)
       throw apiError(
         40402,

@@ -8,6 +8,7 @@ import {
   silentLogger,
   type JobState,
 } from '@longshore/jobs';
+import { maxSignalBytes, maxSignalsBytes } from '@longshore/jobs/storage';
 import { createResourceApi } from '@longshore/resources';
 import { apiClient, eventually, type HttpClient, serve, type TestServer } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -117,6 +118,21 @@ describe('The steps of a job over HTTP', () => {
       ids.map((id) => [id, 'By telephone']),
     );
     expect((await storage.jobs.find(other))?.awaits).to.deep.equal(['packed']);
+  });
+
+  it('a job that has too many signals answers 409, which says what to do, also by its key', async () => {
+    const { id } = await client.enqueue(fulfil, {}, { correlate: 'order:8', delayMs: 3_600_000 });
+    const data = 'x'.repeat(maxSignalBytes - 2);
+    for (let bytes = 0; bytes < maxSignalsBytes; bytes += maxSignalBytes)
+      await storage.steps.signal(id, { name: 'large', data });
+    for (const [path, target] of [
+      [`/jobs/${id}/signal`, {}],
+      ['/jobs/signal', { correlate: 'order:8' }],
+    ] as const) {
+      const answer = await put(path, { name: 'packed', ...target });
+      expect(answer.status, path).to.equal(409);
+      expect(JSON.stringify(answer.body)).to.contain('split the job with enqueueAndWait');
+    }
   });
 
   it('PUT /jobs/signal answers 404, which says what to do, if no job has the key', async () => {

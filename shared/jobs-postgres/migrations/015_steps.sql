@@ -45,6 +45,7 @@ create table job_signal (
   data jsonb not null,
   at timestamptz not null default clock_timestamp(),
   sent_by text,
+  bytes integer not null generated always as (octet_length(data::text)) stored,
   primary key (queue_id, job_id, name, id)
 ) with (
   autovacuum_vacuum_scale_factor = 0.02,
@@ -56,21 +57,48 @@ create table job_signal (
 alter table job_step alter column queue_id set (n_distinct = 1);
 alter table job_signal alter column queue_id set (n_distinct = 1);
 
--- Stores a signal for a job that is in the queue `number`. Returns false if the job has a signal of this name and id already. A
--- server wakes the job when the transaction has been committed, if it is suspended and now has all signals that it waits for: this
--- function locks no job, because a signal may be part of a long transaction.
+-- Stores a signal for a job that is in the queue `number`. Returns `stored`; `known` if the job has a signal of this name and id
+-- already; or `full` if it has 10,000 signals, or their data takes 16 MiB, as each attempt reads all of them. Signals of Longshore are not
+-- counted. Signals that are sent at the same time can exceed the bounds: this function locks no job, because a signal may be part of a
+-- long transaction. A server wakes the job when the transaction has been committed, if it is suspended and now has all signals that it
+-- waits for.
 create function store_signal(number integer, job_id uuid, name text, id text, data jsonb, sent_by text)
-returns boolean language plpgsql as $$
+returns text language plpgsql as $$
+declare
+  full_already boolean;
 begin
+  select count(*) >= 10000 or sum(kept.bytes) >= 16777216 into full_already from longshore.job_signal as kept
+  where kept.queue_id = number and kept.job_id = store_signal.job_id and not starts_with(kept.name, 'job:');
+  if full_already and not exists (
+    select from longshore.job_signal as kept
+    where kept.queue_id = number and kept.job_id = store_signal.job_id and kept.name = store_signal.name and kept.id = store_signal.id
+  ) then
+    return 'full';
+  end if;
   insert into longshore.job_signal as stored (queue_id, job_id, name, id, data, sent_by)
   values (number, store_signal.job_id, store_signal.name, store_signal.id, store_signal.data, store_signal.sent_by)
   on conflict on constraint job_signal_pkey do nothing;
   if not found then
-    return false;
+    return 'known';
   end if;
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   values (number, store_signal.job_id, 'processing', 'processing', '{"signalled": true}');
-  return true;
+  return 'stored';
+end
+$$;
+
+-- Like store_signal(), for signals from SQL. Returns whether the signal is new, and raises an error if the job has too many.
+create function add_signal(number integer, job_id uuid, name text, id text, data jsonb)
+returns boolean language plpgsql as $$
+declare
+  became text := longshore.store_signal(number, add_signal.job_id, add_signal.name, add_signal.id, add_signal.data, null);
+begin
+  if became = 'full' then
+    raise program_limit_exceeded using
+      message = format('the job %s has 10000 signals, or their data takes 16777216 bytes, so it accepts no more', add_signal.job_id),
+      hint = 'Let the handler wait for fewer signals, or split the job with enqueueAndWait.';
+  end if;
+  return became = 'stored';
 end
 $$;
 
@@ -91,7 +119,7 @@ begin
   if number is null then
     return 0;
   end if;
-  if longshore.store_signal(number, signal.job_id, signal.name, coalesce(signal.id, longshore.new_id()::text), signal.data, null) then
+  if longshore.add_signal(number, signal.job_id, signal.name, coalesce(signal.id, longshore.new_id()::text), signal.data) then
     perform longshore.notify_on_commit('outbox');
   end if;
   return 1;
@@ -121,7 +149,7 @@ begin
     ) as found order by found.queue_id, found.id
   loop
     reached := reached + 1;
-    is_new := longshore.store_signal(target.queue_id, target.id, signal_correlated.name, signal_id, signal_correlated.data, null) or is_new;
+    is_new := longshore.add_signal(target.queue_id, target.id, signal_correlated.name, signal_id, signal_correlated.data) or is_new;
   end loop;
   if is_new then
     perform longshore.notify_on_commit('outbox');

@@ -1,4 +1,4 @@
-import { type Claim, ClaimLostError, newId } from '@longshore/jobs/storage';
+import { type Claim, ClaimLostError, maxSignals, newId } from '@longshore/jobs/storage';
 import { stepOf } from '@longshore/jobs-storage-tests';
 import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -126,6 +126,25 @@ describe('Steps on Postgres', () => {
       expect(error).to.include({ code: '22023' });
       expect((await history(claim)).signals).to.deep.equal([]);
     });
+
+  it('a job accepts no further signal once it has too many', async () => {
+    const claim = await claimOne({ correlate: 'order:8' });
+    await client.query(
+      `insert into longshore.job_signal (queue_id, job_id, name, id, data)
+       select queue_id, id, kind || n, n, 'null' from longshore.job, generate_series(1, $2) as n, unnest(array['a', 'job:']) as kind
+       where id = $1 and (kind = 'job:' or n < $2)`,
+      [claim.jobId, maxSignals],
+    );
+    const send = (name: string) => storage.steps.signal(claim.jobId, { name, id: '1' });
+    expect(await send('last')).to.include({ outcome: 'ok', changed: true });
+    expect(await send('excess')).to.include({ outcome: 'full' });
+    expect(await send('a1')).to.include({ outcome: 'ok', changed: false });
+    for (const sql of [`signal('${claim.jobId}', 'excess')`, `signal_correlated('order:8', 'excess')`]) {
+      const error = await client.query(`select longshore.${sql}`).catch((thrown: unknown) => thrown);
+      expect(error).to.include({ code: '54000' }).with.property('message').that.contains(claim.jobId);
+    }
+    expect((await history(claim)).signals).to.have.length(2 * maxSignals);
+  });
 
   it('housekeeping deletes the steps and signals of jobs that retention has dropped, and no others', async () => {
     const [kept, dropped] = [await claimOne(), await claimOne()];

@@ -1,7 +1,13 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type Claim, endSignal, type StepHistory } from '@longshore/jobs/storage';
+import {
+  type Claim,
+  endSignal,
+  maxSignalBytes,
+  maxSignalsBytes,
+  type StepHistory,
+} from '@longshore/jobs/storage';
 import { stepOf, suspension } from './stepping.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
@@ -117,6 +123,26 @@ export function signalling(fixture: Fixture): void {
     });
     expect(await signalsOf(claim)).to.deep.equal([]);
   });
+
+  it('a job accepts no further signal once their data takes too many bytes, but the ends of jobs', async () => {
+    const { claim: parent } = await fixture.claimOne();
+    const data = 'x'.repeat(maxSignalBytes - 2);
+    const send = async (id: string): Promise<unknown> => {
+      const result = await fixture.storage.steps.signal(parent.jobId, { name: 'large', id, data });
+      return result.outcome === 'ok' ? result.changed : result.outcome;
+    };
+    const allowed = Math.ceil(maxSignalsBytes / maxSignalBytes);
+    for (let number = 1; number <= allowed; number++) expect(await send(`${number}`)).to.equal(true);
+    expect(await send('excess')).to.equal('full');
+    expect(await send('1')).to.equal(false);
+    const { claim: child } = await fixture.claimOne({ meta: { resumes: parent.jobId } });
+    await fixture.storage.completions.complete([
+      { claim: child, outcome: { kind: 'done', result: '1' }, hasMeta: true },
+    ]);
+    await settled();
+    const names = (await signalsOf(parent)).map(({ name }) => name);
+    expect([names.length, names.at(-1)]).to.deep.equal([allowed + 1, endSignal(child.jobId)]);
+  }).timeout(60_000);
 
   it('a job in a queue that the caller cannot see is unknown', async () => {
     const { claim } = await fixture.claimOne();

@@ -46,6 +46,7 @@ export {
   StorageClosedError,
   StorageUnavailableError,
   TooManyQueuesError,
+  TooManyStepsError,
   TransactionEndedError,
   UnknownParentError,
 } from './job/errors.js';

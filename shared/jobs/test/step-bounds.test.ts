@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { defineJob, handleJob, JobClient, type JobContext, MemoryStorage } from '../src/index.js';
+import { maxSignals } from '../src/storage/steps.js';
 import { maxSteps, maxStepsBytes } from '../src/server/steps/stored-steps.js';
 import { jobInState, whileServing } from './support/serving.js';
 
@@ -16,6 +17,19 @@ describe('The bounds of the steps of a job', () => {
       await jobInState(storage, id, 'done');
     });
   }
+
+  it('end the job without a retry', async () => {
+    const storage = new MemoryStorage();
+    const names = Array.from({ length: maxSteps + 1 }, (_, index) => `step-${index}`);
+    const handler = handleJob(work, async ({ step }) => {
+      for (const name of names) await step(name, () => null);
+    });
+    const { attempt, error } = await whileServing(storage, 'work', [handler], async () => {
+      const { id } = await new JobClient(storage).enqueue(work, {});
+      return jobInState(storage, id, 'failed');
+    });
+    expect({ attempt, name: error?.name }).to.deep.equal({ attempt: 1, name: 'TooManyStepsError' });
+  }).timeout(30_000);
 
   it('limit their number, also across attempts', async () => {
     let message = '';
@@ -55,5 +69,22 @@ describe('The bounds of the steps of a job', () => {
     expect(message)
       .to.contain(`The step "part-${allowed + 1}" cannot start`)
       .and.contain('store large results elsewhere');
+  }).timeout(30_000);
+});
+
+describe('The bounds of the signals of a job', () => {
+  it('limit their number', async () => {
+    const storage = new MemoryStorage();
+    const client = new JobClient(storage);
+    const { id } = await client.enqueue(work, {}, { correlate: 'order:7' });
+    for (let number = 1; number <= maxSignals; number++) await client.sendSignal(id, 'packed');
+    const { id: other } = await client.enqueue(work, {}, { correlate: 'order:7' });
+    const error: unknown = await client
+      .sendSignal({ correlate: 'order:7' }, 'packed')
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(RangeError).with.property('message').that.contains(`the job ${id} has`);
+    const signals = async (job: string): Promise<number> =>
+      (await storage.steps.read({ id: job })).signals.length;
+    expect([await signals(id), await signals(other)]).to.deep.equal([maxSignals, 1]);
   }).timeout(30_000);
 });

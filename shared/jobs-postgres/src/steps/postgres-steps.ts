@@ -168,8 +168,9 @@ export class PostgresSteps implements Steps {
         check?.(job);
         if (isFinished(job.state)) return ended({ outcome: 'illegal', job });
         const [stored] = await run(storeSignal, [row.queue_id, row.id, name, id, data, sentBy]);
-        const { stored: changed } = stored as { readonly stored: boolean };
-        return ended({ outcome: 'ok', job, changed, signalId: id });
+        const { stored: became } = stored as { readonly stored: 'stored' | 'known' | 'full' };
+        if (became === 'full') return ended({ outcome: 'full', job });
+        return ended({ outcome: 'ok', job, changed: became === 'stored', signalId: id });
       },
     );
     if (result.outcome === 'ok' && result.changed)

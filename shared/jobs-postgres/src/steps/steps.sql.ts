@@ -115,7 +115,10 @@ export const deleteSteps = prepared(
   `delete from longshore.job_step where queue_id = $1 and job_id = $2 and name = any($3::text[])`,
 );
 
-/** $1 queue, $2 job, $3 name, $4 id, $5 data, $6 who sent it. Stores a signal, unless the job has it already. */
+/**
+ * $1 queue, $2 job, $3 name, $4 id, $5 data, $6 who sent it. Stores a signal, unless the job has it already or has
+ * too many.
+ */
 export const storeSignal = prepared(
   'longshore-store-signal',
   'select longshore.store_signal($1::integer, $2::uuid, $3::text, $4::text, $5::jsonb, $6::text) as stored',

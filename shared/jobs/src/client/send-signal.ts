@@ -3,7 +3,7 @@ import { bounds, checkText } from '../job/bounds.js';
 import type { JsonValue } from '../job/job.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
-import { checkSignal, maxSignalled } from '../storage/steps.js';
+import { checkSignal, maxSignalled, tooManySignals } from '../storage/steps.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
@@ -32,7 +32,11 @@ const signalOptions: OptionNames<SendSignalOptions> = {
   transaction: isTransaction,
 };
 
-/** Sends a signal. See `JobClient.sendSignal`. */
+/**
+ * Sends a signal. See `JobClient.sendSignal`.
+ *
+ * @throws {RangeError} if a job has too many signals; all other jobs have received it
+ */
 export async function sendSignal(
   steps: JobStorage['steps'],
   target: SignalTarget,
@@ -45,10 +49,14 @@ export async function sendSignal(
   const signal = { name, data, ...(id !== undefined && { id }), ...(sentBy !== undefined && { sentBy }) };
   checkSignal(signal);
   const reached = [];
+  let full: string | null = null;
   for (const jobId of await idsOf(target, steps)) {
     const result = await steps.signal(jobId, signal, { transaction });
     if (result.outcome === 'ok') reached.push(result.job.id);
+    if (result.outcome === 'full') full ??= result.job.id;
   }
+  if (full !== null)
+    throw new RangeError(`The signal was not sent, because the job ${full} ${tooManySignals}`);
   return reached;
 }
 

@@ -147,6 +147,15 @@ export class StepTimeoutError extends Error {
   }
 }
 
+/** Thrown if a job has too many steps, or too large results of them, for another one. Never retried: it would have them again. */
+export class TooManyStepsError extends RangeError {
+  static {
+    brand(this, 'TooManyStepsError');
+  }
+
+  override readonly name = 'TooManyStepsError';
+}
+
 /**
  * Thrown if a handler ends the transaction that a step or `transaction` has lent to it, instead of leaving that to Longshore.
  * Never retried, because what it has written may be committed, and each attempt would write it again.

@@ -1,5 +1,5 @@
 import { bounds, clamp, isDelay } from './bounds.js';
-import { TransactionEndedError } from './errors.js';
+import { TooManyStepsError, TransactionEndedError } from './errors.js';
 import { shown } from './shown.js';
 import { type ErrorClass, isA } from './is-a.js';
 
@@ -76,7 +76,7 @@ export function delayBefore(attempt: number, error: unknown, delay: RetryDelay =
 }
 
 /** Errors that are never retried, whatever the rules: another attempt cannot succeed. */
-const neverRetried: readonly ErrorClass[] = [TransactionEndedError];
+const neverRetried: readonly ErrorClass[] = [TooManyStepsError, TransactionEndedError];
 
 /** Returns whether the rules allow a retry after this error. Ignores entries that are not classes. */
 export function isRetryable(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {

@@ -45,6 +45,8 @@ export interface JobRecord extends Omit<
   /** By name. */
   readonly steps: Map<string, Step>;
   readonly signals: JobSignal[];
+  /** How many bytes the data of its signals takes, without those that announce the ends of jobs. */
+  signalBytes: number;
   /** When each line of `log` was stored, in the same order as `log`. */
   readonly logWrittenAt: Date[];
   /** Number of times the job was claimed, including attempts that do not count, such as released ones. */
@@ -86,6 +88,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     transitions: [],
     steps: new Map(),
     signals: [],
+    signalBytes: 0,
     logWrittenAt: [],
     runs: 0,
   };

@@ -3,11 +3,13 @@ import { ClaimLostError } from '../job/errors.js';
 import type { Claim, Job, JsonText, JsonValue } from '../job/job.js';
 import type { JobMeta } from '../job/meta.js';
 import { isFinished } from '../job/state.js';
-import { endSignal, type JobEnd, type NewStep, type StepHistory } from '../job/step.js';
+import { endSignal, type JobEnd, jobSignalPrefix, type NewStep, type StepHistory } from '../job/step.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import {
   type CheckedSignal,
   checkSignal,
+  maxSignals,
+  maxSignalsBytes,
   type NewSignal,
   type RerunResult,
   rerunStates,
@@ -87,10 +89,12 @@ export class MemorySteps implements Steps {
     }
     options.check?.(toJob(record));
     const isNew = !record.signals.some(({ name, id }) => name === checked.name && id === checked.id);
-    const resultOf = (job: Job): SignalResult =>
-      isFinished(record.state)
-        ? { outcome: 'illegal', job }
-        : { outcome: 'ok', job, changed: isNew, signalId: checked.id };
+    const isExcess = isNew && isFull(record);
+    const resultOf = (job: Job): SignalResult => {
+      if (isFinished(record.state)) return { outcome: 'illegal', job };
+      if (isExcess) return { outcome: 'full', job };
+      return { outcome: 'ok', job, changed: isNew, signalId: checked.id };
+    };
     const result = resultOf(toJob(record));
     audit.addOf(options, result);
     const deliver = (): void => {
@@ -145,9 +149,16 @@ export class MemorySteps implements Steps {
     const at = new Date(clock.now());
     if (record.signals.some((signal) => signal.name === name && signal.id === id)) return;
     if (isFinished(record.state)) return; // meanwhile
+    if (!name.startsWith(jobSignalPrefix)) record.signalBytes += Buffer.byteLength(data);
     record.signals.push({ name, id, data: JSON.parse(data) as JsonValue, at, sentBy });
     if (record.state === 'scheduled' && hasAwaited(record)) jobs.schedule(record, at, null);
   }
+}
+
+/** Returns whether a job has so many signals that it accepts no further one. */
+function isFull({ signals, signalBytes }: JobRecord): boolean {
+  if (signalBytes >= maxSignalsBytes) return true;
+  return signals.filter(({ name }) => !name.startsWith(jobSignalPrefix)).length >= maxSignals;
 }
 
 /** Returns whether a job has all signals of a name that it waits for. */

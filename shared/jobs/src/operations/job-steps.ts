@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { bounds } from '../job/bounds.js';
 import type { Job, JsonValue } from '../job/job.js';
 import { unfinishedStates } from '../job/state.js';
-import { rerunStates, type RerunResult, type SignalResult } from '../storage/steps.js';
+import { rerunStates, type RerunResult, type SignalResult, tooManySignals } from '../storage/steps.js';
 import { operation } from './operation.js';
 
 const { min: minLength, max: maxLength } = bounds.keyLength;
@@ -55,6 +55,7 @@ export const jobStepOperations = {
       if (result.outcome === 'unknown') return result;
       const { state } = result.job;
       if (result.outcome === 'illegal') return { outcome: 'illegal', why: `it is ${state}`, state };
+      if (result.outcome === 'full') return { outcome: 'illegal', why: `it ${tooManySignals}` };
       return { outcome: result.changed ? 'done' : 'unchanged' };
     },
     after: jobAfter,

@@ -33,6 +33,15 @@ export const maxSignalled = 1_000;
 /** Maximum size of the data of a signal, in bytes. */
 export const maxSignalBytes = 1_048_576;
 
+/** Maximum number of signals of a job, without those that announce the ends of jobs. Every attempt reads all of them. */
+export const maxSignals = 10_000;
+
+/** How many bytes the data of a job's signals may take, as JSON, before the job accepts no further one. */
+export const maxSignalsBytes = 16_777_216;
+
+/** Says why a job accepts no further signal, and what to do, to follow the job in a sentence. */
+export const tooManySignals = `has ${maxSignals} signals, or their data takes ${maxSignalsBytes} bytes, so it accepts no more: let the handler wait for fewer signals, or split the job with enqueueAndWait`;
+
 /**
  * Checks a signal and fills in its defaults.
  *
@@ -65,6 +74,8 @@ export type SignalResult =
   | { readonly outcome: 'ok'; readonly job: Job; readonly changed: boolean; readonly signalId: string }
   /** The job has ended; nothing was stored. */
   | { readonly outcome: 'illegal'; readonly job: Job }
+  /** The job has {@link maxSignals} signals, or their data takes {@link maxSignalsBytes}; nothing was stored. */
+  | { readonly outcome: 'full'; readonly job: Job }
   /** There is no such job. */
   | { readonly outcome: 'unknown' };
 

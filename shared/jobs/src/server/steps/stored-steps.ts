@@ -1,3 +1,4 @@
+import { TooManyStepsError } from '../../job/errors.js';
 import type { JsonText } from '../../job/json.js';
 import type { JobSignal, NewStep, Step, StepHistory, StepKind } from '../../job/step.js';
 
@@ -81,7 +82,7 @@ export class StoredSteps {
   /**
    * Returns a new step with the members that most of them have.
    *
-   * @throws {RangeError} if it is not stored, and the job has too many steps or their results take too much space
+   * @throws {TooManyStepsError} if it is not stored, and the job has too many steps or their results take too much space
    */
   start(stored: Step | null, step: Pick<NewStep, 'name' | 'kind'> & { readonly now: Date }): NewStep {
     const { name, kind, now } = step;
@@ -112,7 +113,7 @@ export class StoredSteps {
         ? `the job has ${maxSteps} steps, the most that a job can have`
         : `the results of the job's steps take ${this.#bytes} bytes, and no step starts once they take ${maxStepsBytes}`;
       const remedy = isFull ? '' : ', or store large results elsewhere and return where they are';
-      throw new RangeError(
+      throw new TooManyStepsError(
         `The step "${name}" cannot start, because ${why}: split the job, with enqueueAndWait for each part${remedy}`,
       );
     }
