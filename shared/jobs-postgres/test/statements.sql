@@ -4932,11 +4932,13 @@ order by place, arrived, number;
 insert into longshore.job_step as stored (queue_id, job_id, job_attempt, server_id, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at)
 select job.queue_id, job.id, job.attempt, job.server_id, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at
 from (
+  select * from unnest($2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::jsonb[], $10::jsonb[], $11::boolean[], $12::integer[], $13::timestamptz[], $14::integer[], $15::uuid[], $16::text[], $17::timestamptz[], $18::timestamptz[]) as given (step_job_id, step_server_id, step_attempt, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at)
+  order by step_job_id
+) as step
+cross join lateral (
   select queue_id, id, attempt, server_id from longshore.job
-  where queue_id = $1 and id = any($2::uuid[]) and server_id is not null order by id for share
+  where queue_id = $1 and id = step_job_id and server_id = step_server_id and attempt = step_attempt for share
 ) as job
-join unnest($2::uuid[], $3::uuid[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::jsonb[], $10::jsonb[], $11::boolean[], $12::integer[], $13::timestamptz[], $14::integer[], $15::uuid[], $16::text[], $17::timestamptz[], $18::timestamptz[]) as step (step_job_id, step_server_id, step_attempt, name, kind, state, position, result, error, is_remembered, attempts, until, signals, child_id, input, started_at, finished_at)
-  on job.id = step_job_id and job.server_id = step_server_id and job.attempt = step_attempt
 on conflict (queue_id, job_id, name) do update set job_attempt = excluded.job_attempt, server_id = excluded.server_id,
   kind = excluded.kind, state = excluded.state, position = excluded.position, result = excluded.result, error = excluded.error, is_remembered = excluded.is_remembered, attempts = excluded.attempts, until = excluded.until, signals = excluded.signals, child_id = excluded.child_id, input = excluded.input, started_at = excluded.started_at, finished_at = excluded.finished_at
 returning job_id, job_attempt as attempt, server_id;

@@ -1,6 +1,6 @@
 import { type Claim, ClaimLostError, maxSignals, newId } from '@longshore/jobs/storage';
 import { stepOf } from '@longshore/jobs-storage-tests';
-import { patientStorage, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -88,6 +88,29 @@ describe('Steps on Postgres', () => {
     });
     expect((await history(claim)).steps.map(({ name }) => name)).to.deep.equal(['held']);
   });
+
+  for (const [what, change, expected] of [
+    ['the lease is renewed', "lease_until = now() + interval '1 hour'", ['waited']],
+    ['another server takes over the job', 'server_id = gen_random_uuid()', []],
+  ] as const)
+    it(`a step that waits for its job’s lock is stored only under its own lease: ${what}`, async () => {
+      const claim = await claimOne();
+      await client.query('begin');
+      await client.query(`update longshore.job set ${change} where id = $1`, [claim.jobId]);
+      const recorded = storage.steps.record(claim, [stepOf('waited')]).catch((thrown: unknown) => thrown);
+      await eventually(
+        () =>
+          database.query(
+            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%job_step%'`,
+          ),
+        (blocked) => blocked.length > 0,
+      );
+      await client.query('commit');
+      const error = await recorded;
+      if (expected.length === 0) expect(error).to.be.instanceOf(ClaimLostError);
+      else expect(error).to.equal(undefined);
+      expect((await history(claim)).steps.map(({ name }) => name)).to.deep.equal(expected);
+    });
 
   it('longshore.signal reaches unfinished jobs, once per id', async () => {
     const claim = await claimOne();
