@@ -48,6 +48,7 @@ export interface JobsApiOptions {
     | 'batches'
     | 'bulk'
     | 'recurring'
+    | 'enqueuer'
     | 'feed'
     | 'clock'
     | 'setAside'

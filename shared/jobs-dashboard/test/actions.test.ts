@@ -72,6 +72,7 @@ describe('an action', () => {
     toName: 'renamed',
     signal: '"packed"',
     step: '"charge"',
+    type: 'any',
   };
   /** Returns the location of a redirect, without the flash message. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');

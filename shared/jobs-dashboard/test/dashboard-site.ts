@@ -101,6 +101,8 @@ export function pagePaths(story: Story): string[] {
     `/batches/${story.batchId}`,
     '/audit',
     `/jobs/${story.processingId}/log`,
+    '/new-job',
+    '/new-job?type=send-invoice',
     `/jobs/${story.failedId}/change`,
     `/jobs/${story.scheduledId}/change`,
     '/bulk',

@@ -176,4 +176,78 @@ describe('The form that edits a job', () => {
     expect((await pageOf(await cancelled())).text).not.to.contain('<textarea');
     expect(textOf((await pageOf(site.story.processingId)).text)).to.contain('This job is processing.');
   });
+
+  describe('that enqueues a job', () => {
+    const enqueue = async (changes: Record<string, string>): Promise<HttpResponse> =>
+      post('enqueue', submitted(await site.http.get('/job-dashboard/new-job?type=ship-order'), changes));
+
+    it('stores the job with its audit entry, and leads to its page', async () => {
+      await open();
+      const { storage } = site.story;
+      const values = {
+        'args.orderId': '7',
+        'args.carrier': '"courier"',
+        tags: 'vip, eu',
+        delay: '60',
+        reason: 'Lost',
+      };
+      const { status, headers, text } = await enqueue({ ...values, queue: 'slow', priority: '-2' });
+      expect(status, textOf(text)).to.equal(303);
+      const [, id = ''] = /jobs\/([^?]+)/.exec(headers.location ?? '') ?? [];
+      expect(await storage.jobs.find(id)).to.deep.include({
+        name: 'ship-order',
+        state: 'scheduled',
+        queue: 'slow',
+        priority: -2,
+        args: { orderId: 7, carrier: 'courier' },
+        tags: ['vip', 'eu'],
+        runAt: new Date(storage.manualClock.now() + 60_000),
+      });
+      const [entry] = await storage.audit.list({ limit: 1 });
+      expect(entry).to.include({ who: 'ada', action: 'jobs/enqueue', target: id, reason: 'Lost', count: 1 });
+      const recorded = {
+        name: 'ship-order',
+        args: '…',
+        queue: 'slow',
+        priority: -2,
+        tags: ['vip', 'eu'],
+        delayMs: 60_000,
+      };
+      expect(entry?.filter).to.deep.include({ values: recorded });
+      const page = await site.http.get(`/job-dashboard/${(headers.location ?? '').replace('./', '')}`);
+      expect(textOf(page.text)).to.contain('The job has been enqueued.');
+      expect(textOf((await site.http.get('/job-dashboard/audit')).text)).to.contain('ship-order');
+    });
+
+    it('stores nothing if a field is invalid, and says at the field what to do', async () => {
+      await open();
+      const { status, text } = await enqueue({
+        'args.carrier': '"post"',
+        at: '2020-01-01T00:00',
+        queue: 'no name',
+      });
+      expect(status).to.equal(422);
+      expect(text).to.match(/id="error-args-orderId">[^<]*is missing/);
+      expect(text).to.match(/id="error-at">Write a date and a time in UTC/);
+      expect(text)
+        .to.match(/id="error-queue">Use 1 to 100 letters/)
+        .and.contain('value="no name"');
+      expect(await site.story.storage.audit.list({ limit: 1, action: 'jobs/enqueue' })).to.deep.equal([]);
+    });
+
+    it('takes JSON for a type that is not known', async () => {
+      await open([]);
+      expect((await enqueue({ args: '{"a":1}' })).status).to.equal(303);
+      expect((await enqueue({ args: '[]' })).status).to.equal(422);
+      const { text } = await site.http.get('/job-dashboard/new-job?type=no+name');
+      expect(textOf(text)).to.contain('Use 1 to 100 letters');
+    });
+
+    it('is not served where the dashboard only shows', async () => {
+      site = await openSite({ authorize: () => ({ name: 'ada', role: 'admin' }) });
+      expect((await site.http.get('/job-dashboard/jobs')).text).not.to.contain('Enqueue a job');
+      expect((await site.http.get('/job-dashboard/new-job?type=a')).text).not.to.contain('<textarea');
+      expect((await post('enqueue', new URLSearchParams())).status).to.equal(404);
+    });
+  });
 });

@@ -69,11 +69,15 @@ const calls: Readonly<Record<string, Call>> = {
     const jobs = [newJob('new-6', { priority: 9, meta: { batchId: id } })];
     return storage.enqueuer.enqueueBatch({ id, name: null, jobs, callback: null }, transaction);
   },
+  'enqueuer.enqueueAudited': ({ storage }, transaction) =>
+    storage.enqueuer.enqueueAudited(newJob('new-20', { priority: 8 }), { transaction, audit }),
   'jobs.find': ({ storage, waiting }, transaction) => storage.jobs.find(waiting, transaction),
   'control.cancel': ({ storage, waiting }, transaction) =>
     storage.control.cancel(waiting, { transaction, audit }),
   'control.retry': ({ storage, failed }, transaction) =>
     storage.control.retry(failed, { dependents: true, transaction, audit }),
+  'control.retry, with another queue': ({ storage, cancelled }, transaction) =>
+    storage.control.retry(cancelled, { content: { queue: 'new-21', priority: 7 }, transaction, audit }),
   'control.run': ({ storage, scheduled }, transaction) =>
     storage.control.run(scheduled, { transaction, audit }),
   'control.reschedule': ({ storage, scheduled }, transaction) =>

@@ -59,6 +59,14 @@ export function auditingActions(fixture: Fixture): void {
   }
 
   const actions: Readonly<Record<string, () => Promise<Action>>> = {
+    'enqueueing a job': async () => {
+      const queue = fixture.newQueue();
+      await fixture.storage.queues.limit(queue, { concurrencyLimit: 5 });
+      return {
+        act: (options) => fixture.storage.enqueuer.enqueueAudited(newJob(queue), options),
+        read: () => fixture.jobsOf(queue),
+      };
+    },
     'cancelling a job': () =>
       onJob(
         ({ control }, id) =>

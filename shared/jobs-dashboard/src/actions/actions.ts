@@ -27,6 +27,7 @@ import type { Static, TObject } from 'typebox';
 import { formFields } from '../http/address.js';
 import type { Form } from '../shell/form.js';
 import { isDestructive, undoMs } from './bulk-words.js';
+import { enqueueingAction } from './enqueueing.js';
 import { jobEditActions } from './job-edits.js';
 import { type JobSelection, parseConfirmed, parseJobSelection } from '../search/job-selection.js';
 import { jobsPath, queryFilters, savedPath } from '../search/filters.js';
@@ -65,6 +66,7 @@ export const actions: readonly Action[] = [
   }),
   action(jobOperations.rename, { fields: newName, next: (id) => `jobs/${id}` }),
   ...jobEditActions,
+  enqueueingAction,
   // One job is deleted like many: after a delay, in which the operator can undo it.
   action(jobSetOperations.delete, {
     path: '/jobs/:target/delete',

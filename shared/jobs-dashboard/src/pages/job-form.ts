@@ -1,6 +1,8 @@
 import type { Job } from '@longshore/jobs';
-import { editableStates, parseExactly, statesOfAction } from '@longshore/jobs/storage';
+import { compareTexts } from '@longshore/edge';
+import { editableStates, isName, parseExactly, statesOfAction } from '@longshore/jobs/storage';
 import type { ArgumentField } from '../actions/argument-fields.js';
+import { newJobFields } from '../actions/enqueueing.js';
 import { fieldsOf, versionOf } from '../actions/job-edits.js';
 import { notFound } from '../http/problem.js';
 import type { Page, PageContext, PageRequest, Rejected } from '../shell/page.js';
@@ -29,11 +31,54 @@ export async function jobEditPage({ params, rejected }: PageRequest, context: Pa
           : `This job is ${job.state}. Jobs can be edited until they start, and again once they have failed or were cancelled.`,
       action: `jobs/${id}/${verb}`,
       button: isRetry ? 'Retry with these values' : 'Save',
+      type: '',
+      isUnknown: false,
       version: versionOf(job),
       error: rejected?.errors.get('') ?? '',
       inputs: [...placeInputs(job, rejected), ...(isRetry ? [] : waitingInputs(job, rejected))],
       tags: isRetry ? [] : job.tags.map((tag) => keptTag(tag, rejected)),
       fields: fields.map((field) => shownField(field, rejected)),
+      reason: rejected?.form.get('reason') ?? '',
+    },
+  };
+}
+
+/** The form that enqueues a job. It first asks for the type of the job, unless that is given. */
+export async function newJobPage(
+  { query, rejected }: PageRequest,
+  { definitions, redact }: PageContext,
+): Promise<Page> {
+  const type = (rejected?.form.get('type') ?? query.get('type') ?? '').trim();
+  const definition = definitions.get(type);
+  const page = { section: 'jobs', regions: [], kicker: { path: 'jobs', text: 'Jobs' } } as const;
+  if (!isName(type))
+    return {
+      ...page,
+      title: 'Enqueue a job',
+      view: 'job-type-form',
+      data: { type, isInvalid: type !== '', names: [...definitions.keys()].toSorted(compareTexts) },
+    };
+  const { queue = 'default', priority = 0 } = definition ?? {};
+  const fields = newJobFields(definition, redact);
+  const soon = [
+    { name: 'at', label: 'When, in UTC', value: '', hint: 'Now, if empty', kind: 'time' },
+    { name: 'delay', label: 'Or after, in seconds', value: '', kind: 'number' },
+    { name: 'tags', label: 'Tags, separated by commas', value: '' },
+  ] as const;
+  return {
+    ...page,
+    title: `Enqueue ${type}`,
+    view: 'job-form',
+    data: {
+      refusal: '',
+      action: 'enqueue',
+      button: 'Enqueue',
+      type,
+      isUnknown: definition === undefined,
+      error: rejected?.errors.get('') ?? '',
+      fields: fields.map((field) => shownField(field, rejected)),
+      inputs: [...placeInputs({ queue, priority }, rejected), ...soon.map((field) => input(field, rejected))],
+      tags: [],
       reason: rejected?.form.get('reason') ?? '',
     },
   };
@@ -45,7 +90,7 @@ interface FormInput {
   readonly label: string;
   readonly value: string;
   readonly error: string;
-  readonly kind: 'text' | 'number';
+  readonly kind: 'text' | 'number' | 'time';
   readonly isRequired: boolean;
   readonly hint: string;
 }

@@ -13,7 +13,7 @@ import { bulkOperationPage, bulkPage } from './bulk-operations.js';
 import { errorsPage } from './errors.js';
 import { incidentPage, incidentsPage } from './incidents.js';
 import { jobLogPage } from './job-log.js';
-import { jobEditPage } from './job-form.js';
+import { jobEditPage, newJobPage } from './job-form.js';
 import { jobPage } from './job.js';
 import { jobsPage } from './jobs.js';
 import { overviewPage } from './overview.js';
@@ -27,12 +27,14 @@ import { typePage, typesPage } from './types.js';
 const formPages: Readonly<Record<string, PageHandler>> = {
   '/jobs/:target/edit': jobEditPage,
   '/jobs/:target/edit-and-retry': jobEditPage,
+  '/enqueue': newJobPage,
 };
 
 /** The handlers of all pages, by path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
   '/': overviewPage,
   '/jobs': jobsPage,
+  '/new-job': newJobPage,
   '/jobs/:id': jobPage,
   '/jobs/:id/change': jobEditPage,
   '/jobs/:id/log': jobLogPage,

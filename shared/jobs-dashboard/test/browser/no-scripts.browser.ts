@@ -21,6 +21,7 @@ async function offerOf(action: string, { story }: Site, operationId: string): Pr
   if (action === '/jobs/:target/signal') return { at: `jobs/${(await seedSteps(story.storage)).waitingId}` };
   if (action === '/jobs/:target/rerun-from')
     return { at: `jobs/${(await seedSteps(story.storage)).failedId}` };
+  if (action === '/enqueue') return { at: 'new-job?type=send-invoice', fill: { queue: 'mail' } };
   if (action.startsWith('/incidents/')) return { at: `incidents/${await incidentOf(story.storage, action)}` };
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule', 'rename', 'edit'].includes(verb)

@@ -139,3 +139,23 @@ export async function afterCommit(
     await inTurn(transaction, () => transaction.query(text.replace('kinds', [...new Set(kinds)].join(' '))));
   }
 }
+
+/**
+ * Runs `act` in a new transaction that it can use like one of a caller. What it asks to be called after the commit is called
+ * then.
+ */
+export async function inNewTransaction<Result>(
+  database: Database,
+  act: (transaction: TransactionClient) => Promise<Result>,
+): Promise<Result> {
+  const afterwards: (() => void)[] = [];
+  const result = await database.transaction((client) => {
+    afterwards.length = 0;
+    return act({
+      query: (text, values) => client.query(text, values),
+      afterCommit: (then) => void afterwards.push(then),
+    });
+  });
+  for (const then of afterwards) then();
+  return result;
+}

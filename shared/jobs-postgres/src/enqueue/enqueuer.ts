@@ -1,5 +1,6 @@
 import type { TransactionClient } from '@longshore/jobs';
 import {
+  type ActionOptions,
   hasKeys,
   checkNewJob,
   collectJobs,
@@ -22,6 +23,7 @@ import { notificationsOf } from './job-notifications.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import {
   afterCommit,
+  inNewTransaction,
   inSavepoint,
   type Run,
   runAlone,
@@ -43,6 +45,7 @@ import {
   withParentsMarked,
 } from './dependent-inserts.js';
 import { UniqueKeys } from './unique-keys.js';
+import { recordWith } from '../records/audit.js';
 import { hasConcurrencyKey, type Insert } from '../jobs/inserts.sql.js';
 
 /**
@@ -101,6 +104,18 @@ export class PostgresEnqueuer implements Enqueuer {
     const all = callback === null ? jobs : [...jobs, callback];
     for (const job of all) checkNewJob(job);
     return this.#write({ jobs: all, batch }, transaction);
+  }
+
+  async enqueueAudited(job: NewJob, options: ActionOptions<EnqueueResult> = {}): Promise<EnqueueResult> {
+    const { transaction } = options;
+    const enqueue = async (within: TransactionClient): Promise<EnqueueResult> => {
+      const result = await this.enqueue([job], within);
+      await recordWith(runInCallersTransaction(within, this.#database.schema), options)(result);
+      return result;
+    };
+    if (transaction !== undefined) return enqueue(transaction);
+    await this.ensureQueue(job.queue);
+    return inNewTransaction(this.#database, enqueue);
   }
 
   #write(set: JobSet, transaction?: TransactionClient): Promise<EnqueueResult> {

@@ -30,7 +30,13 @@ import {
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
-import { afterCommit, type Run, runAlone, runInCallersTransaction } from '../connection/run.js';
+import {
+  afterCommit,
+  inNewTransaction,
+  type Run,
+  runAlone,
+  runInCallersTransaction,
+} from '../connection/run.js';
 import { inTransaction, recordWith } from '../records/audit.js';
 import { pauseValues } from '../queues/pause.sql.js';
 import type { Notifier } from '../notifications/notifier.js';
@@ -184,17 +190,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const found = await this.find(id);
     // Caches the queue's id, so that the transaction needs no second connection.
     if (found !== null) await this.#enqueuer.ensureQueue(found.queue);
-    const afterwards: (() => void)[] = [];
-    const triggered = await this.#database.transaction((client) => {
-      afterwards.length = 0;
-      const within: TransactionClient = {
-        query: (text, values) => client.query(text, values),
-        afterCommit: (act) => void afterwards.push(act),
-      };
-      return this.#trigger(within, id, options);
-    });
-    for (const act of afterwards) act();
-    return triggered;
+    return inNewTransaction(this.#database, (within) => this.#trigger(within, id, options));
   }
 
   async #trigger(

@@ -33,10 +33,18 @@ export class MemoryAuditLog implements AuditLog {
    * change.
    */
   add(entry: NewAuditEntry): void {
+    this.prepare(entry)();
+  }
+
+  /** Returns the function that stores an entry, which cannot fail; throws if the entry cannot be stored. */
+  prepare(entry: NewAuditEntry): () => void {
     const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
     const at = new Date(this.#clock.now());
-    this.#entries.unshift({ ...storableEntry(entry), filter, id: String(++this.#recorded), at });
-    this.#entries = this.#entries.slice(0, maxEntries);
+    const storable = storableEntry(entry);
+    return () => {
+      this.#entries.unshift({ ...storable, filter, id: String(++this.#recorded), at });
+      this.#entries = this.#entries.slice(0, maxEntries);
+    };
   }
 
   /**

@@ -111,7 +111,7 @@ export class MemoryStorage implements JobStorage {
     const retention = { maxFinished, days: retentionOf(retentionDays) };
     this.#jobs = jobs;
     this.clock = clock;
-    this.enqueuer = new MemoryEnqueuer(jobs);
+    this.enqueuer = new MemoryEnqueuer(jobs, audit);
     this.jobs = new MemoryJobReader(jobs, servers);
     this.control = new MemoryControl(jobs, clock, audit);
     this.claims = new MemoryClaims(jobs, servers, jobTypes, clock);

@@ -2,6 +2,7 @@ import { apiKeyOperations } from './api-keys.js';
 import { batchOperations } from './batches.js';
 import { bulkOperations } from './bulk-operations.js';
 import { deploymentOperations } from './deployments.js';
+import { jobEnqueueing } from './enqueueing.js';
 import { incidentOperations } from './incidents.js';
 import { jobStepOperations } from './job-steps.js';
 import { jobTypeOperations } from './job-types.js';
@@ -31,6 +32,7 @@ export { bulkOperations } from './bulk-operations.js';
 export { deploymentOperations } from './deployments.js';
 export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
 export { type EditedValues, editOfOne, type JobEdits } from './job-edits.js';
+export { jobEnqueueing } from './enqueueing.js';
 export { incidentOperations } from './incidents.js';
 export { jobStepOperations } from './job-steps.js';
 export { jobTypeOperations } from './job-types.js';
@@ -63,6 +65,7 @@ export { setAsideOperations } from './set-aside-items.js';
 /** All operations. */
 export const operations: readonly OperationDescription[] = [
   jobOperations,
+  { jobEnqueueing },
   jobStepOperations,
   jobSetOperations,
   queueOperations,

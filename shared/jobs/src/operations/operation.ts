@@ -35,6 +35,7 @@ export interface OperableStorage {
     JobStorage['control'],
     'cancel' | 'retry' | 'run' | 'reschedule' | 'delete' | 'edit'
   >;
+  readonly enqueuer: Requiring<Pick<JobStorage['enqueuer'], 'enqueueAudited'>, 'enqueueAudited'>;
   readonly queues: Requiring<JobStorage['queues'], 'create' | 'pause' | 'resume' | 'limit' | 'delete'>;
   readonly jobTypes: Requiring<JobStorage['jobTypes'], 'pause' | 'resume'>;
   readonly recurring: Requiring<

@@ -1,5 +1,6 @@
 import type { NewBatch } from '../job/batch.js';
 import type { ClaimedJob, Job, NewJob } from '../job/job.js';
+import type { ActionOptions } from './audit-log.js';
 import type { TransactionClient } from './transaction.js';
 import { KeyHolderHiddenError } from '../job/errors.js';
 import { type Holders, noHolders } from './key-resolution.js';
@@ -40,6 +41,11 @@ export interface Enqueuer {
    * created because another job holds its key is not part of the batch.
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
+  /**
+   * Enqueues one job for an operator, in the same way as {@link enqueue}, in one transaction with the audit entry. Both are
+   * stored or neither.
+   */
+  enqueueAudited(job: NewJob, options?: ActionOptions<EnqueueResult>): Promise<EnqueueResult>;
   /**
    * Registers a server in this process, so that new jobs can start on it directly, before other servers can claim them.
    * Returns a function that unregisters the server. Absent if claims are so cheap that direct starts would save
