@@ -1,7 +1,6 @@
 import {
   type BoundClient,
   type Job,
-  JobClient,
   type JobContext,
   type JobHandler,
   type JsonValue,
@@ -25,6 +24,7 @@ import {
   type Step,
 } from '@longshore/jobs/storage';
 import { stepChecks, SteppedRun, type TestSteps } from './stepped-run.js';
+import { type SentSignal, TestClient } from './test-client.js';
 import { TestClock } from './test-clock.js';
 import { isTestBatch, isTestParents, TestReader, type TestReads } from './test-reader.js';
 import { inTestTransaction, type Query } from './test-transaction.js';
@@ -71,6 +71,11 @@ export interface JobRun<Result> {
    * transaction that failed are not among them. Jobs that it waited for have ended.
    */
   readonly enqueued: readonly Job[];
+  /**
+   * The signals that the handler sent, oldest first, without those in a transaction that failed. Except for those to its own
+   * job and to jobs that it enqueued, they reach nobody.
+   */
+  readonly sent: readonly SentSignal[];
   /** What was stored of the handler's steps, in the order in which they started. */
   readonly steps: readonly Step[];
 }
@@ -142,7 +147,8 @@ export async function runJob<Args, Result, Input>(
   const { name, queue, priority, maxAttempts } = definition;
   const { id } = running;
   await storage.enqueuer.enqueue([{ id, name, queue, priority, args: text, maxAttempts, due: null }]);
-  const bound = new JobClient(storage).boundTo(() => ({ transaction, enqueuedBy: id }));
+  const client = new TestClient(storage);
+  const bound = client.boundTo(() => ({ transaction, enqueuedBy: id }));
   const contextOf = (steps: JobSteps): JobContext<unknown> => ({
     ...duringSteps(bound, steps),
     args,
@@ -173,6 +179,7 @@ export async function runJob<Args, Result, Input>(
     typeof run === 'function' ? run : ((await import(run.module.href)) as { run: RunJob<unknown> }).run;
   const stepped = new SteppedRun({
     storage,
+    client,
     clock,
     job: { id, queue },
     definition,
@@ -187,7 +194,7 @@ export async function runJob<Args, Result, Input>(
     const result = JSON.parse(definition.checkResult(returned as Result)) as Result;
     const jobs = await storage.jobs.list({ order: 'oldest', limit: maxEnqueued });
     const enqueued = jobs.filter((other) => other.id !== id);
-    return { result, logs, progress, enqueued, steps: await stepped.steps() };
+    return { result, logs, progress, enqueued, sent: client.sent, steps: await stepped.steps() };
   } finally {
     await storage.close();
   }

@@ -1,4 +1,4 @@
-import { JobClient, type JobDefinition, type JsonValue, type MemoryStorage } from '@longshore/jobs';
+import type { JobClient, JobDefinition, JsonValue, MemoryStorage } from '@longshore/jobs';
 import {
   bounds,
   type Claim,
@@ -38,6 +38,7 @@ export const stepChecks: OptionNames<TestSteps> = {
 
 interface SteppedRunOptions extends TestSteps {
   readonly storage: MemoryStorage;
+  readonly client: JobClient;
   readonly clock: TestClock;
   readonly job: { readonly id: string; readonly queue: string };
   readonly definition: JobDefinition;
@@ -94,14 +95,14 @@ export class SteppedRun {
     claim: Claim,
     call: (steps: JobSteps) => unknown,
   ): Promise<{ readonly value: unknown } | SuspendOutcome> {
-    const { storage, clock, signal, definition, isInTransaction, warn } = this.#options;
+    const { storage, client, clock, signal, definition, isInTransaction, warn } = this.#options;
     return new Promise((resolve, reject) => {
       const steps = new JobSteps({
         claim,
         store: storage.steps,
         jobs: storage.jobs,
         clock,
-        client: new JobClient(storage),
+        client,
         retryRules: definition.retryRules,
         toResult: (value, root) => toJsonText(value ?? null, root),
         signal,

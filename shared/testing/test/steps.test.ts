@@ -1,4 +1,4 @@
-import { defineJob, handleJob } from '@longshore/jobs';
+import { defineJob, handleJob, type JobContext } from '@longshore/jobs';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { runJob, TestJobs } from '../src/index.js';
@@ -47,6 +47,27 @@ describe('runJob with steps', () => {
     ];
     const { result } = await runJob(handler, {}, { signals });
     expect(result).to.deep.equal({ packed: { parcels: 2 }, votes: ['yes'], other: null });
+  });
+
+  it('returns the signals that the handler sends, but not those of a transaction that fails', async () => {
+    const handler = handleJob(work, async ({ sendSignal, step, transaction }) => {
+      await sendSignal({ correlate: 'order:7' }, 'packed', { parcels: 2 });
+      const fail = async ({ sendSignal: send }: Pick<JobContext<unknown>, 'sendSignal'>): Promise<void> => {
+        await send('failed', 'lost');
+        throw new Error('No');
+      };
+      await step('fails', fail, { transaction: true }).catch(() => undefined);
+      await step('books', ({ sendSignal: send }) => send('other', 'booked', null, { id: '1' }), {
+        transaction: true,
+      });
+      await transaction(() => sendSignal('third', 'done'));
+    });
+    const { sent } = await runJob(handler);
+    expect(sent).to.deep.equal([
+      { target: { correlate: 'order:7' }, name: 'packed', data: { parcels: 2 }, id: null },
+      { target: 'other', name: 'booked', data: null, id: '1' },
+      { target: 'third', name: 'done', data: null, id: null },
+    ]);
   });
 
   it('receives what the handler signals to its own job', async () => {
