@@ -2,7 +2,8 @@ import { MemoryStorage } from '@longshore/jobs';
 import type { Timings } from '@longshore/jobs/storage';
 import { ManualClock, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
-import { type Chart, linePath } from '../src/format/chart.js';
+import type { Chart } from '../src/format/chart.js';
+import { linePath } from '../src/format/line-chart.js';
 import type { PageContext } from '../src/shell/page.js';
 import { rangeOf } from '../src/pages/trends/range.js';
 import { trendsRegion } from '../src/pages/trends/region.js';
@@ -84,7 +85,8 @@ describe('the throughput chart', () => {
 describe('the line of a chart', () => {
   it('has gaps where nothing was measured, and shows a value without neighbours', () => {
     const span = { fromMs: nowMs - 4 * MINUTE, untilMs: nowMs };
-    expect(linePath(points(10, 5, null, 0, null), span, 10)).to.equal('M0 0L250 50M750 100h4');
+    const scale = { top: 10, middle: 5, bottom: 0, isLogarithmic: false };
+    expect(linePath(points(10, 5, null, 0, null), span, scale)).to.equal('M0 0L250 50M750 100h4');
   });
 });
 

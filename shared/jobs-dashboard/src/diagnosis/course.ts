@@ -1,5 +1,5 @@
 import type { HistoryBucket } from '@longshore/jobs/storage';
-import { type Point, linePath, maxOf, xOf } from '../format/chart.js';
+import { type Point, linePath, maxOf, xOf } from '../format/line-chart.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -54,7 +54,7 @@ export function drawCourse({ word, points, format }: Course, beganAt: Date | nul
   const max = maxOf(points);
   return {
     word,
-    line: linePath(points, span, max),
+    line: linePath(points, span, { top: max || 1, middle: max / 2, bottom: 0, isLogarithmic: false }),
     beganX: beganMs < span.fromMs || beganMs > untilMs ? null : xOf(beganMs, span),
     peak: format(max),
     latest: format(points.findLast(({ value }) => value !== null)?.value ?? 0),

@@ -1,5 +1,5 @@
 import { type HistoryBucket, Timing } from '@longshore/jobs/storage';
-import type { Point } from '../format/chart.js';
+import type { Point } from '../format/line-chart.js';
 import type { Tally } from './change-points.js';
 import { courseOf } from './course.js';
 import { isHigher, lowestShare } from './share.js';

@@ -7,7 +7,7 @@ import {
   type TimingHistories,
 } from '@longshore/jobs/storage';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
-import type { Point } from '../format/chart.js';
+import type { Point } from '../format/line-chart.js';
 import type { Tally } from './change-points.js';
 import { courseOf } from './course.js';
 import { findShift, RECENT_MS, type Shift, type ShiftRule } from './shift.js';

@@ -1,9 +1,19 @@
 import type { Deployment, DurationHistogram, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { BacklogOutlook } from '../../diagnosis/backlog-outlook.js';
-import { chartOf, hasValues, linePath, maxOf, xOf, type Point, WIDTH } from '../../format/chart.js';
+import { chartOf } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
 import { capitalized, type Sentence } from '../../format/sentence.js';
+import {
+  hasValues,
+  linePath,
+  maxOf,
+  type Point,
+  type Scale,
+  scaleOf,
+  WIDTH,
+  xOf,
+} from '../../format/line-chart.js';
 import { formatDuration } from '../../format/time.js';
 import type { PageContext, Region } from '../../shell/page.js';
 import { type Range, rangeOf } from './range.js';
@@ -67,6 +77,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     range.isLive ? outlook?.() : undefined,
   ]);
   const rows = everyNth(buckets, MAX_ROWS);
+  const groups = groupsOf(buckets, MAX_PICKS);
   const isDated = range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive;
   return {
     path,
@@ -77,7 +88,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     before: range.comparisons.find(({ current }) => current)?.word.replace('vs ', '') ?? null,
     picked:
       range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
-    picks: picksOf(buckets, range),
+    picks: picksOf(groups, range),
     // Tick labels with a date are twice as wide, so there are half as many.
     ticks: ticksOf(range, isDated ? TICKS / 2 : TICKS),
     end: range.isLive ? null : new Date(range.untilMs),
@@ -90,9 +101,17 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     deployments: deployments.map(({ version, at, note }) => ({ version, at, note })),
     throughput: throughput ? throughputOf(buckets, range.untilMs > now()) : null,
     charts: [
-      durationChart('Waiting', 'waiting', buckets, before, range),
-      durationChart('Running', 'running', buckets, before, range),
-      backlogChart(buckets, latest, before, range, backlog === undefined ? null : noteOf(backlog), now()),
+      durationChart('Waiting', 'waiting', buckets, groups, before, range),
+      durationChart('Running', 'running', buckets, groups, before, range),
+      backlogChart(
+        buckets,
+        groups,
+        latest,
+        before,
+        range,
+        backlog === undefined ? null : noteOf(backlog),
+        now(),
+      ),
     ],
     rows: rows.map(({ at, timing, backlog }) => ({
       at,
@@ -169,6 +188,7 @@ function durationChart(
   title: string,
   part: 'waiting' | 'running',
   buckets: readonly TimingBucket[],
+  groups: readonly (readonly TimingBucket[])[],
   before: readonly TimingBucket[],
   range: Range,
 ): object {
@@ -176,17 +196,23 @@ function durationChart(
     pointsOf(buckets, range.bucketMs, ({ timing }) => timing[part].percentile(share)),
   );
   const past = earlier(before, range.beforeMs, ({ timing }) => timing[part].percentile(0.95));
-  const max = maxOf(...lines, past);
+  const scale = scaleOf([...lines, past], 'duration');
   const whole = wholeOf(buckets, part);
   return {
     title,
-    peak: hasValues(...lines, past) ? `Peak: ${formatDuration(max)}` : 'No figures',
+    axis: hasValues(...lines, past) ? axisOf(scale, axisDuration) : null,
+    values: groups.map((group) => {
+      const merged = wholeOf(group, part);
+      return shares
+        .map(({ word, share }) => `${word} ${durationText(merged?.percentile(share) ?? null)}`)
+        .join(', ');
+    }),
     lines: shares.map(({ word, share }, index): Line => ({
       word,
-      d: linePath(lines[index] ?? [], range, max),
+      d: linePath(lines[index] ?? [], range, scale),
       text: durationText(whole?.percentile(share) ?? null),
     })),
-    before: linePath(past, range, max),
+    before: linePath(past, range, scale),
     beforeText: durationText(wholeOf(before, part)?.percentile(0.95) ?? null),
     note: null,
   };
@@ -210,6 +236,7 @@ function noteOf({ brief, stopped, held }: BacklogOutlook): Sentence | null {
 /** @param latest one-minute buckets of the last hour; `null` unless the period ends now and has longer buckets */
 function backlogChart(
   buckets: readonly TimingBucket[],
+  groups: readonly (readonly TimingBucket[])[],
   latest: readonly TimingBucket[] | null,
   before: readonly TimingBucket[],
   range: Range,
@@ -218,7 +245,7 @@ function backlogChart(
 ): object {
   const points = pointsOf(buckets, range.bucketMs, ({ backlog }) => backlog);
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
-  const max = maxOf(points, past);
+  const scale = scaleOf([points, past], 'count');
   const recent = latest === null ? points : pointsOf(latest, MINUTE, ({ backlog }) => backlog);
   const last = recent.findLast(({ value }) => value !== null);
   // Hides an outdated value. Servers measure the backlog, so it can grow unnoticed while no server is running.
@@ -227,15 +254,19 @@ function backlogChart(
   const note = isOutdated ? ['No recent figures'] : latestBacklog === 0 ? ['Empty'] : trend;
   return {
     title: 'Backlog',
-    peak: hasValues(points, past) ? `Peak: ${formatNumber(max)}` : 'No figures',
+    axis: hasValues(points, past) ? axisOf(scale, formatNumber) : null,
+    values: groups.map((group) => {
+      const measured = group.flatMap(({ backlog }) => backlog ?? []);
+      return measured.length === 0 ? '–' : formatNumber(Math.max(...measured));
+    }),
     lines: [
       {
         word: 'ready or blocked',
-        d: linePath(points, range, max),
+        d: linePath(points, range, scale),
         text: latestBacklog === null ? '–' : formatNumber(latestBacklog),
       },
     ],
-    before: linePath(past, range, max),
+    before: linePath(past, range, scale),
     beforeText: hasValues(past) ? `at most ${formatNumber(maxOf(past))}` : '–',
     note: range.isLive ? note : null,
   };
@@ -249,17 +280,30 @@ function throughputOf(buckets: readonly TimingBucket[], isCurrent: boolean): obj
   );
 }
 
-function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
-  const picked = everyNth(buckets, MAX_PICKS);
-  return picked.map(({ at }, index) => {
-    const x = xOf(at.getTime(), range);
-    const next = picked[index + 1];
+function picksOf(groups: readonly (readonly TimingBucket[])[], range: Range): object[] {
+  const begins = groups.flatMap(([first]) => first?.at.getTime() ?? []);
+  return begins.map((atMs, index) => {
+    const x = xOf(atMs, range);
+    const next = begins[index + 1];
     return {
       x,
-      width: (next === undefined ? WIDTH : xOf(next.at.getTime(), range)) - x,
-      query: pickOf(at.getTime(), range),
+      width: (next === undefined ? WIDTH : xOf(next, range)) - x,
+      query: pickOf(atMs, range),
+      at: `${isoMinute(atMs).slice(0, -1).replace('T', ' ')} UTC`,
     };
   });
+}
+
+/** Returns consecutive buckets in at most `max` groups of equal size. */
+function groupsOf(buckets: readonly TimingBucket[], max: number): (readonly TimingBucket[])[] {
+  const size = Math.ceil(buckets.length / max);
+  return everyNth(buckets, max).map((_first, index) => buckets.slice(index * size, (index + 1) * size));
+}
+
+/** Returns the labels of a vertical axis, from top to bottom. */
+function axisOf(scale: Scale, format: (value: number) => string): object {
+  const { top, middle, bottom, isLogarithmic } = scale;
+  return { labels: [top, middle, bottom].map((value) => (value === 0 ? '0' : format(value))), isLogarithmic };
 }
 
 /**
@@ -294,6 +338,11 @@ function gridOf(): string {
 function everyNth<Item>(items: readonly Item[], max: number): Item[] {
   const step = Math.ceil(items.length / max);
   return items.filter((_item, index) => index % step === 0);
+}
+
+/** Formats a label of an axis: `1,000 s` is shorter than `16 min 40 s`. */
+function axisDuration(ms: number): string {
+  return ms >= 60_000 && ms % 60_000 !== 0 ? `${formatNumber(ms / 1_000)} s` : formatDuration(ms);
 }
 
 function durationText(ms: number | null): string {
