@@ -83,6 +83,37 @@ describe('the steps of a job', () => {
     );
   });
 
+  it('say in the timeline what the job has waited for, and between which runs', async () => {
+    const timelineOf = async (id: string): Promise<string> =>
+      textOf(/<ol class="timeline">.*?<\/ol>/s.exec(await pageOf(id))?.[0] ?? '');
+    expect(await timelineOf(jobs.waitingId)).to.match(
+      /Ran .* Waited for parcel 20 s Suspended .* for approval/,
+    );
+    const { storage } = site.story;
+    storage.manualClock.advance(2 * 86_400_000);
+    await storage.maintenance.promoteDue(10);
+    const server = await storage.servers.register({
+      host: 'worker-6',
+      pid: 66,
+      queues: ['fulfilment'],
+      concurrency: 2,
+      timeoutMs: 10 * 86_400_000,
+    });
+    const request = { serverId: server.id, queue: 'fulfilment', limit: 10, leaseMs: 10 * 86_400_000 };
+    const claims = (await storage.claims.claim(request)).map(({ claim }) => claim);
+    const claim = claims.find(({ jobId }) => jobId === jobs.sleepingId) ?? expect.fail('not claimed');
+    const { steps } = await storage.steps.read({ id: claim.jobId });
+    const slept = steps.find(({ kind }) => kind === 'sleep') ?? expect.fail('no sleep');
+    const ended = {
+      ...slept,
+      state: 'done',
+      result: 'null',
+      finishedAt: new Date(storage.manualClock.now()),
+    } as const;
+    await storage.steps.record(claim, [ended]);
+    expect(await timelineOf(claim.jobId)).to.match(/Slept until Mon 2 Mar, 14:\d\d 2 d Attempt 1/);
+  });
+
   it('get a signal with data and a reason from a button', async () => {
     const page = await pageOf(jobs.waitingId);
     expect(page).to.match(/action="[^"]*jobs\/[^"/]+\/signal"/);

@@ -205,8 +205,8 @@ function onWhichAttempt({ attempt }: Job): string {
   return attempt > 1 ? ` on attempt ${attempt}` : '';
 }
 
-function span(job: Job, { attempts, nowMs }: ExplanationContext): string {
-  const stretches = timeline(job, attempts);
+function span(job: Job, { attempts, steps = [], nowMs }: ExplanationContext): string {
+  const stretches = timeline(job, attempts, steps);
   return `${formatDuration(totalMs(stretches, 'run', nowMs))} of work after ${formatDuration(totalMs(stretches, 'wait', nowMs))} of waiting`;
 }
 

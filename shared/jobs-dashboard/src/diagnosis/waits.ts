@@ -1,5 +1,5 @@
 import type { Job } from '@longshore/jobs';
-import { jobSignalPrefix, type Step } from '@longshore/jobs/storage';
+import { jobSignalPrefix, signalOf, type Step } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 
@@ -42,6 +42,18 @@ export function awaitedWords(names: readonly string[]): string | null {
   const signals = names.filter((name) => !name.startsWith(jobSignalPrefix));
   const jobs = names.length - signals.length;
   return listed([...signals, ...(jobs === 0 ? [] : [counted(jobs, 'job')])]) || null;
+}
+
+/** Returns what a suspended job waited for, as its timeline shows it. */
+export function pastWait(waits: readonly Step[]): {
+  readonly waitedFor: string | null;
+  /** The end of the last sleep, if it only slept; otherwise `null`. */
+  readonly sleptUntil: Date | null;
+} {
+  const waitedFor = awaitedWords(waits.flatMap((step) => signalOf(step) ?? []));
+  const ends = waits.flatMap(({ kind, until }) => (kind === 'sleep' && until !== null ? [until] : []));
+  const last = ends.toSorted((one, other) => +one - +other).at(-1) ?? null;
+  return { waitedFor, sleptUntil: waitedFor === null ? last : null };
 }
 
 function awaitedText(name: string, steps: readonly Step[]): string {

@@ -20,7 +20,7 @@ import { explain, type ExplanationContext } from '../diagnosis/explanation.js';
 import { findSkipCauses, skipReason } from '../diagnosis/skip-cause.js';
 import { findBatchStall, findJobStall, type Stall } from '../diagnosis/stall.js';
 import { type Stretch, timeline } from '../diagnosis/timeline.js';
-import { awaitedWords, explainWait } from '../diagnosis/waits.js';
+import { awaitedWords, explainWait, pastWait } from '../diagnosis/waits.js';
 import { type JsonText, jsonTokens } from '../format/json-tokens.js';
 import { notFound } from '../http/problem.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
@@ -112,7 +112,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     ...related,
     skipped,
     isSkipped: reason !== null && job.attempt === 0,
-    stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(stretchRow),
+    stretches: timeline(job, attempts, history.steps).slice(-MAX_STRETCHES).map(stretchRow),
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
     attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
@@ -266,11 +266,12 @@ function waitOf(job: Job, steps: readonly Step[], nowMs: number): object {
   };
 }
 
-function stretchRow({ kind, attempt, from, until }: Stretch): object {
+function stretchRow({ kind, attempt, waits, from, until }: Stretch): object {
   return {
     kind,
     attempt: attempt?.attempt ?? null,
     outcome: attempt?.outcome ?? null,
+    ...pastWait(waits),
     from,
     until,
   };
