@@ -26,6 +26,7 @@ import { compress, setSecurityHeaders } from './http/response.js';
 import { serveStreams } from './live/job-streams.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
 import { servePages, showAgain, unrouted } from './pages/routes.js';
+import { tenantOf } from './pages/tenants.js';
 import { BacklogSamples } from './reading/backlog-samples.js';
 import { cachedReader } from './reading/cached-reader.js';
 import { Layout, serveDisplay } from './shell/layout.js';
@@ -56,11 +57,12 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const authenticator = createAuthenticator(options, now, onAccess);
   const assets = new Assets(options);
-  const layout = new Layout(basePath, assets, storageNow, options.instance ?? '');
+  const { instance, redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
+  const tenant = options.tenant ? tenantOf(options.tenant, redact) : null;
+  const layout = new Layout(basePath, assets, storageNow, { instance, hasTenants: tenant !== null });
   const cache = new Cache(options.cacheMs ?? 1_000, now);
   const samples = new BacklogSamples(storageNow);
   const reader = cachedReader(options.storage, cache, samples);
-  const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
   searchableRedaction(redact); // throws if searches could not follow the pattern
   const links = new JobLinks(options);
   const runbook = new RunbookLinks(options);
@@ -69,6 +71,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const context = {
     reader,
     definitions,
+    tenant,
     cache,
     backlogs,
     now: storageNow,

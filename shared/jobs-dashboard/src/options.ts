@@ -70,6 +70,11 @@ export interface DashboardOptions extends JobLinkTemplates, RunbookTemplate, Bra
    */
   readonly redact?: RegExp | undefined;
   /**
+   * What tells tenants apart, for the page of the tenants: `key` (concurrency keys), `tag`, the beginning of tags such as
+   * `tag:customer-`, or the path of an argument such as `args.storeId`. Without it, there is no such page.
+   */
+  readonly tenant?: string | undefined;
+  /**
    * Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. Defaults to
    * 2000.
    */
@@ -107,6 +112,7 @@ export const dashboardOptions: OptionNames<DashboardOptions> = {
   production: true,
   requireReasons: true,
   redact: true,
+  tenant: true,
   readTimeoutMs: true,
   maxStreams: true,
   closing: true,

@@ -16,6 +16,7 @@ export interface DashboardSettings {
   readonly requireReasons: boolean;
   readonly readTimeoutMs: number;
   readonly logUrl: string;
+  readonly tenant: string;
   readonly runbookUrl: string;
   readonly traceUrl: string;
 }
@@ -31,6 +32,7 @@ export function dashboardSettings(config: DashboardConfig): DashboardSettings {
     requireReasons: config.DASHBOARD_REQUIRE_REASONS,
     readTimeoutMs: config.DASHBOARD_READ_TIMEOUT_MS,
     logUrl: config.DASHBOARD_LOG_URL,
+    tenant: config.DASHBOARD_TENANT,
     runbookUrl: config.DASHBOARD_RUNBOOK_URL,
     traceUrl: config.DASHBOARD_TRACE_URL,
   };
@@ -75,6 +77,7 @@ export function withVariableNames<Created>(create: () => Created): Created {
       .replace('logUrl', 'DASHBOARD_LOG_URL')
       .replace('runbookUrl', 'DASHBOARD_RUNBOOK_URL')
       .replace('traceUrl', 'DASHBOARD_TRACE_URL')
+      .replace(/^tenant must/, 'DASHBOARD_TENANT must')
       .replace(/^An alert URL|^The alert URL/, 'DASHBOARD_ALERT_URLS: $&')
       .replace(/^The URL of the dashboard/, 'DASHBOARD_BASE_URL: $&')
       .replace('The alert secret', 'DASHBOARD_ALERT_SECRET')

@@ -38,6 +38,7 @@ describe('the settings of alerts', () => {
   for (const [thrown, shown] of [
     ['logUrl contains {jobID}', 'DASHBOARD_LOG_URL contains {jobID}'],
     ['runbookUrl contains {job}', 'DASHBOARD_RUNBOOK_URL contains {job}'],
+    ['tenant must be “key”', 'DASHBOARD_TENANT must be “key”'],
     ['The alert URL of x must use https', 'DASHBOARD_ALERT_URLS: The alert URL of x must use https'],
     ['The logo cannot be read: x', 'DASHBOARD_LOGO: The logo cannot be read: x'],
     ['Not a colour such as #8a1c7c: x', 'DASHBOARD_ACCENT: Not a colour such as #8a1c7c: x'],

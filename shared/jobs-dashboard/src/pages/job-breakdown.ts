@@ -1,7 +1,8 @@
 import { compareTexts, shorten } from '@longshore/edge';
-import { type BriefJob, errorFingerprint, redact, type Shown } from '@longshore/jobs/storage';
+import { errorFingerprint, redact, type Shown } from '@longshore/jobs/storage';
 import { searchHistory } from '../reading/job-search.js';
 import {
+  type Dimension,
   filterQuery,
   type Filters,
   hiddenTermError,
@@ -16,14 +17,6 @@ import type { PageContext, Region } from '../shell/page.js';
 const EXAMINED = 1_000;
 const MAX_VALUES = 20;
 const MAX_TEXT = 200;
-
-interface Dimension {
-  readonly key: string;
-  readonly word: string;
-  /** Returns the values of a job. The job is counted once for each distinct value. */
-  readonly valuesOf: (job: BriefJob) => readonly string[];
-  readonly termOf: (value: string) => Term;
-}
 
 const dimensions: readonly Dimension[] = [
   { key: 'name', word: 'Type', valuesOf: ({ name }) => [name], termOf: (value) => ({ key: 'name', value }) },
@@ -83,7 +76,7 @@ export function breakdownLinks(filters: Filters, by: string | null): object[] {
  * `args.order.id`. Returns `null` if there is no such property, or if the values at the path are redacted.
  */
 export function breakdownRegion(filters: Filters, by: string, context: PageContext): Region | null {
-  const dimension = dimensions.find(({ key }) => key === by) ?? argumentAt(by, context.redact);
+  const dimension = dimensionOf(by, context.redact);
   if (dimension === null) return null;
   return {
     name: 'breakdown',
@@ -96,6 +89,11 @@ export function breakdownRegion(filters: Filters, by: string, context: PageConte
       return { breakdown: counting?.value ?? null, word: dimension.word, partial: counting === undefined };
     },
   };
+}
+
+/** Returns a property or a path in the arguments; `null` if there is none, or if the values at the path are redacted. */
+export function dimensionOf(by: string, redact: RegExp): Dimension | null {
+  return dimensions.find(({ key }) => key === by) ?? argumentAt(by, redact);
 }
 
 async function breakDown(

@@ -21,6 +21,7 @@ import { queuePage, queuesPage } from './queues.js';
 import { recurringJobPage, recurringPage } from './recurring.js';
 import { serverPage, serversPage } from './servers.js';
 import { setAsidePage } from './set-aside.js';
+import { tenantsPage } from './tenants.js';
 import { typePage, typesPage } from './types.js';
 
 /** The handlers of the pages with a form that is shown again if it is rejected, by the path to which it is sent. */
@@ -45,6 +46,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/queues/:queue': queuePage,
   '/recurring': recurringPage,
   '/recurring/:recurring': recurringJobPage,
+  '/tenants': tenantsPage,
   '/types': typesPage,
   '/types/:type': typePage,
   '/batches': batchesPage,

@@ -2,6 +2,7 @@ import { parseInteger } from '@longshore/edge';
 import type { JobState, JsonValue } from '@longshore/jobs';
 import {
   type ArgsFilter,
+  type BriefJob,
   bounds,
   type BulkAction,
   isExactNumber,
@@ -49,6 +50,15 @@ export const plainKeys = [
 ] as const;
 
 export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
+
+/** A property of jobs by which they are grouped, or a path in their arguments. */
+export interface Dimension {
+  readonly key: string;
+  readonly word: string;
+  /** Returns the values of a job. The job is counted once for each distinct value. */
+  readonly valuesOf: (job: BriefJob) => readonly string[];
+  readonly termOf: (value: string) => Term;
+}
 
 /**
  * The filters of the jobs page, as given in its URL. Terms with the same key are alternatives; a job must match one of

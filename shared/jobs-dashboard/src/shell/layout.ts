@@ -21,13 +21,23 @@ export class Layout {
   readonly #renderer = new Renderer();
   readonly #now: () => number;
   readonly #instance: string;
+  readonly #hasTenants: boolean;
 
-  /** @param instance the name of the installation, shown on every page unless it is empty */
-  constructor(basePath: BasePath, assets: Assets, now: () => number, instance: string) {
+  /**
+   * @param instance the name of the installation, shown on every page unless it is empty
+   * @param hasTenants whether the navigation has the page of the tenants
+   */
+  constructor(
+    basePath: BasePath,
+    assets: Assets,
+    now: () => number,
+    { instance = '', hasTenants }: { readonly instance?: string | undefined; readonly hasTenants: boolean },
+  ) {
     this.#basePath = basePath;
     this.#assets = assets;
     this.#now = now;
     this.#instance = instance;
+    this.#hasTenants = hasTenants;
   }
 
   /** The version of the assets. Entity tags include it, because new assets can come with changed views. */
@@ -54,6 +64,7 @@ export class Layout {
       asset: (name: string) => link(this.#assets.path(name)),
       logo: this.#assets.logo,
       instance: this.#instance,
+      hasTenants: this.#hasTenants,
       density: densityOf(ctx),
       now: new Date(nowMs),
       time: (at: Date) => timeText(at, nowMs),

@@ -1,4 +1,5 @@
 import type { JobDefinition } from '@longshore/jobs';
+import type { Dimension } from '../search/filters.js';
 import type { Viewer } from '../auth/authenticator.js';
 import type { BacklogOutlooks } from '../diagnosis/backlog-outlook.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
@@ -36,6 +37,7 @@ export const sections = [
   { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
   { name: 'queues', path: 'queues', icon: 'stack', word: 'Queues' },
   { name: 'types', path: 'types', icon: 'clock', word: 'Job types' },
+  { name: 'tenants', path: 'tenants', icon: 'people', word: 'Tenants' },
   { name: 'recurring', path: 'recurring', icon: 'repeat', word: 'Recurring' },
   { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
   { name: 'errors', path: 'errors', icon: 'cross', word: 'Errors' },
@@ -87,6 +89,8 @@ export interface PageContext extends ReadingContext {
   readonly backlogs: BacklogOutlooks;
   /** The definitions of jobs that are known, by name. */
   readonly definitions: ReadonlyMap<string, JobDefinition>;
+  /** What tells tenants apart; `null` if there is no page of tenants. */
+  readonly tenant: Dimension | null;
 }
 
 /** Creates a page for a request. Rejects with a Problem if there is no such page. */

@@ -1,0 +1,195 @@
+import { compareTexts } from '@longshore/edge';
+import type { JobState } from '@longshore/jobs';
+import type { BriefJob, JobCount, JobFilter } from '@longshore/jobs/storage';
+import { notFound } from '../http/problem.js';
+import { type Dimension, jobsPath, type Term } from '../search/filters.js';
+import type { Page, PageContext, PageRequest } from '../shell/page.js';
+import { dimensionOf } from './job-breakdown.js';
+
+/** Maximum number of jobs of each state to examine, newest first. */
+const EXAMINED = 1_000;
+const ROWS = 50;
+const HOUR_MS = 3_600_000;
+/** The hour begins at a multiple of this, in milliseconds, so that viewers share the reads. */
+const STEP_MS = 10_000;
+
+const states = ['done', 'failed', 'enqueued', 'processing', 'scheduled', 'awaiting'] as const;
+type CountedState = (typeof states)[number];
+
+/** The jobs of a state that were examined. */
+interface Sample {
+  readonly jobs: readonly BriefJob[];
+  /** `false` if there may be more. */
+  readonly exact: boolean;
+  /** Only jobs created at this time or later were counted; `null` if all were. */
+  readonly since: Date | null;
+  readonly finishedSince: Date | null;
+}
+
+interface Figure extends JobCount {
+  /** The list of exactly these jobs, and those that were not examined if the figure is not exact. */
+  readonly path: string;
+}
+
+interface TenantRow {
+  readonly name: string;
+  readonly path: string;
+  readonly figures: Readonly<Record<CountedState, Figure>>;
+  readonly finished: number;
+  /** The share of failures among the jobs that finished; `null` if none did. */
+  readonly failedShare: number | null;
+  readonly blocked: number;
+  /** How many jobs of the key may run at once, in different queues; empty if tenants are not keys. */
+  readonly limits: readonly number[];
+}
+
+/** The values that the list can be sorted by. The highest value always comes first. */
+const sorts = {
+  finished: ({ finished }: TenantRow) => finished,
+  failed: ({ figures }: TenantRow) => figures.failed.count,
+  share: ({ failedShare }: TenantRow) => failedShare ?? -1,
+  enqueued: ({ figures }: TenantRow) => figures.enqueued.count,
+  blocked: ({ blocked }: TenantRow) => blocked,
+  processing: ({ figures }: TenantRow) => figures.processing.count,
+  scheduled: ({ figures }: TenantRow) => figures.scheduled.count,
+  awaiting: ({ figures }: TenantRow) => figures.awaiting.count,
+} as const;
+
+type Sort = keyof typeof sorts;
+
+/** Creates the list of tenants: of the tags, keys or arguments that the option `tenant` names. */
+export async function tenantsPage({ query }: PageRequest, context: PageContext): Promise<Page> {
+  const { tenant } = context;
+  if (tenant === null)
+    throw notFound(
+      'There is no such page',
+      'Set the option tenant (DASHBOARD_TENANT), for example to “key”.',
+    );
+  const wanted = query.get('sort') ?? 'finished';
+  const sort: Sort = Object.hasOwn(sorts, wanted) ? (wanted as Sort) : 'finished';
+  return {
+    title: 'Tenants',
+    section: 'tenants',
+    view: 'page',
+    regions: [
+      { name: 'tenants', view: 'tenants', everyMs: 10_000, load: () => loadTenants(tenant, sort, context) },
+    ],
+  };
+}
+
+/**
+ * Returns what tells tenants apart.
+ *
+ * @param tenant `key`, `tag`, the beginning of tags such as `tag:customer-`, or a path such as `args.storeId`
+ * @throws {TypeError} if `tenant` is something else, or the values at the path are redacted
+ */
+export function tenantOf(tenant: string, redact: RegExp): Dimension {
+  const [, prefix = ''] = /^tag:(.+)$/s.exec(tenant) ?? [];
+  const isKnown = tenant === 'key' || tenant === 'tag' || tenant.startsWith('args.');
+  const dimension = isKnown || prefix !== '' ? dimensionOf(prefix === '' ? tenant : 'tag', redact) : null;
+  if (dimension === null)
+    throw new TypeError(
+      `tenant must be “key”, “tag”, the beginning of tags such as “tag:customer-”, or the path of an argument that is not redacted, such as “args.storeId”, not “${tenant}”`,
+    );
+  if (prefix === '') return dimension;
+  return { ...dimension, valuesOf: (job) => dimension.valuesOf(job).filter((tag) => tag.startsWith(prefix)) };
+}
+
+async function loadTenants(tenant: Dimension, sort: Sort, context: PageContext): Promise<object> {
+  const finishedSince = new Date(Math.floor((context.now() - HOUR_MS) / STEP_MS) * STEP_MS);
+  const read = async (state: JobState): Promise<Sample> => {
+    const isFinished = state === 'done' || state === 'failed';
+    return sampleOf(state, isFinished ? finishedSince : null, context);
+  };
+  const [done, failed, ...others] = await Promise.all(states.map(read));
+  // Successes and failures are compared, so they are counted over the same time.
+  const bounds = [done?.since, failed?.since].filter((since) => since instanceof Date);
+  const since = bounds.length === 0 ? null : new Date(Math.max(...bounds.map((each) => each.getTime())));
+  const samples = [done, failed].map((sample) => from(sample, since));
+  const byState = Object.fromEntries(
+    states.map((state, index) => [state, [...samples, ...others][index]]),
+  ) as Record<CountedState, Sample>;
+  const rows = rowsOf(tenant, byState).toSorted(
+    (one, other) => sorts[sort](other) - sorts[sort](one) || compareTexts(one.name, other.name),
+  );
+  return {
+    rows: rows.slice(0, ROWS),
+    more: Math.max(0, rows.length - ROWS),
+    sort,
+    word: tenant.word,
+    since: Object.fromEntries(states.map((state) => [state, byState[state].since])),
+    finishedSince,
+    hasLimits: tenant.key === 'key',
+  };
+}
+
+/** Reads the newest jobs of a state. If there are more, only those of complete milliseconds are counted. */
+async function sampleOf(
+  state: JobState,
+  finishedSince: Date | null,
+  { reader }: PageContext,
+): Promise<Sample> {
+  const filter: JobFilter = { state: [state], ...(finishedSince && { finishedAfter: finishedSince }) };
+  const query = { filter, order: 'newest', limit: EXAMINED + 1, reach: 'near' } as const;
+  const { jobs, isComplete } = await reader.jobs.listBrief(query);
+  if (isComplete && jobs.length <= EXAMINED) return { jobs, exact: true, since: null, finishedSince };
+  const [newest, oldest] = [jobs.at(0), jobs.at(-1)].map((job) => job?.createdAt.getTime() ?? 0);
+  // Jobs that were enqueued together were created at the same time, and there may be more of them than were examined.
+  const exact = newest !== oldest;
+  const since = new Date((oldest ?? 0) + Number(exact));
+  return from({ jobs, exact, since: null, finishedSince }, since);
+}
+
+function from(sample: Sample | undefined, since: Date | null): Sample {
+  const { jobs = [], exact = true, finishedSince = null } = sample ?? {};
+  if (since === null) return { jobs, exact, since, finishedSince };
+  return { jobs: jobs.filter(({ createdAt }) => createdAt >= since), exact, since, finishedSince };
+}
+
+function rowsOf(
+  { valuesOf, termOf }: Dimension,
+  samples: Readonly<Record<CountedState, Sample>>,
+): TenantRow[] {
+  const jobs = new Map<string, Record<CountedState, BriefJob[]>>();
+  for (const state of states)
+    for (const job of samples[state].jobs)
+      for (const name of new Set(valuesOf(job))) {
+        let own = jobs.get(name);
+        if (own === undefined) {
+          own = { done: [], failed: [], enqueued: [], processing: [], scheduled: [], awaiting: [] };
+          jobs.set(name, own);
+        }
+        own[state].push(job);
+      }
+  return [...jobs].map(([name, own]): TenantRow => {
+    const term = termOf(name);
+    const figure = (state: CountedState): Figure => ({
+      count: own[state].length,
+      exact: samples[state].exact || own[state].length === 0,
+      path: jobsPath({ state, terms: [term, ...timesOf(samples[state])] }),
+    });
+    const finished = own.done.length + own.failed.length;
+    const keyed = states
+      .flatMap((state) => own[state])
+      .filter(({ concurrencyKey }) => concurrencyKey === name);
+    const limits = new Set(keyed.flatMap(({ concurrencyLimit }) => concurrencyLimit ?? []));
+    return {
+      name,
+      path: jobsPath({ state: null, terms: [term] }),
+      figures: Object.fromEntries(states.map((state) => [state, figure(state)])) as TenantRow['figures'],
+      finished,
+      failedShare: finished === 0 ? null : own.failed.length / finished,
+      blocked: own.enqueued.filter(({ readyAt }) => readyAt === null).length,
+      limits: [...limits].toSorted((one, other) => one - other),
+    };
+  });
+}
+
+function timesOf({ since, finishedSince }: Sample): Term[] {
+  return [
+    ...(since === null ? [] : [{ key: 'after', value: since.toISOString() } as const]),
+    ...(finishedSince === null
+      ? []
+      : [{ key: 'finished-after', value: finishedSince.toISOString() } as const]),
+  ];
+}
