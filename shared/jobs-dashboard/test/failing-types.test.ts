@@ -148,7 +148,7 @@ describe('a job type', () => {
     expect(await found()).to.deep.equal([]);
   });
 
-  it('is named with its errors, what part of its jobs has them, and a link to jobs that can be retried', async () => {
+  it('is named with its errors, what part of its jobs has them, and what to do about the jobs', async () => {
     const charge = defineJob({ name: 'charge-card', queue: 'payments', maxAttempts: 1 });
     let failures = 0;
     const server = new JobServer({
@@ -181,6 +181,14 @@ describe('a job type', () => {
       (types) => failingTypeWarnings(types)[0]?.link,
     );
     expect(links).to.deep.equal(['jobs?state=failed&name=charge-card', 'types/charge-card']);
+    const [pause, retry] = (['above', 'recovering'] as const).map(
+      (state) =>
+        failingTypeWarnings(failing.map((type) => ({ ...type, shift: { ...type.shift, state } })))[0]?.button,
+    );
+    expect(pause?.path).to.equal('types/charge-card/pause');
+    expect(retry?.path).to.match(
+      /^bulk\/confirm\?state=failed&name=charge-card&finished-after=.*&action=retry$/,
+    );
   });
 
   it('costs two statements while all is well, and four if there is a suspect', async () => {

@@ -1,6 +1,7 @@
 import { shorten } from '@longshore/edge';
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
+import { confirmPath } from '../search/filters.js';
 import { shareOf } from './share.js';
 import type { Shift } from './shift.js';
 import { type Trait, traitText } from './traits.js';
@@ -40,7 +41,9 @@ export function failingTypeWarnings(
       },
       advice: [baselineText(shift), ...(traits.get(name ?? '') ?? []).map(traitText)].join(' '),
       link: linkOf(name, canRetry),
-      ...(name !== null && { button: pauseButton(name) }),
+      ...(name !== null && {
+        button: shift.state === 'recovering' && canRetry ? retryButton(name, shift) : pauseButton(name),
+      }),
       ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
     };
   });
@@ -82,6 +85,19 @@ function figureOf({ state, now, incident }: Shift): WarningFigure {
   return state === 'above' || state === 'recovering'
     ? { value: [percent(now)], label: `of the latest ${counted(now.of, 'attempt')} failed` }
     : { value: [percent(incident)], label: `of ${counted(incident.of, 'attempt')} failed` };
+}
+
+/** Leads to the confirmation of a retry of the jobs that have failed since the type began to fail. */
+function retryButton(name: string, { incident }: Shift): WarningButton {
+  const terms = [
+    { key: 'name', value: name },
+    { key: 'finished-after', value: new Date(incident.from).toISOString() },
+  ] as const;
+  return {
+    path: confirmPath({ state: 'failed', terms }, 'retry'),
+    word: 'Retry the failed jobs…',
+    isLink: true,
+  };
 }
 
 function pauseButton(name: string): WarningButton {

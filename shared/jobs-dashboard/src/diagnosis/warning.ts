@@ -71,11 +71,16 @@ export interface Warning {
   readonly isMeasured?: boolean;
 }
 
-/** A form of an action, as the views `action-button` and, with an `effect`, `confirmed-action` show it. */
+/**
+ * A form of an action, as the views `action-button` and, with an `effect`, `confirmed-action` show it, or a link to a page
+ * that asks for a confirmation.
+ */
 export interface WarningButton {
   /** The path of the action inside the dashboard. */
   readonly path: string;
   readonly word: string;
+  /** Whether `path` is a page that asks for a confirmation, rather than an action. Defaults to `false`. */
+  readonly isLink?: boolean;
   /** What the action does, if it needs a confirmation, and the words of the button that confirms it. */
   readonly effect?: string;
   readonly confirm?: string;
