@@ -33,7 +33,7 @@ describe('the result of an action', () => {
   };
   const saidAt = async (path: string): Promise<string | null> => {
     const [, said = null] =
-      /<p class="state tone-done" role="status">(.*?)<\/p>/s.exec((await get(path)).text) ?? [];
+      /<p class="state tone-done" role="status" tabindex="-1">(.*?)<\/p>/s.exec((await get(path)).text) ?? [];
     return said === null ? null : textOf(said).trim();
   };
 

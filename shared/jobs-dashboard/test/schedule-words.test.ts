@@ -30,8 +30,16 @@ describe('a schedule in words', () => {
     ['0 4 * * 0', 'Sundays at 04:00'],
     ['0 4 * * 7', 'Sundays at 04:00'],
     ['0 6 1 * *', 'monthly on day 1 at 06:00'],
+    ['* * * * * *', 'every second'],
+    ['*/10 * * * * *', 'every 10 s'],
+    ['*/7 * * * * *', null],
+    ['30 * * * * *', 'every minute at :30 s'],
+    ['0 */15 * * * *', 'every 15 min'],
+    ['5 */15 * * * *', null],
+    ['5 30 2 * * *', 'daily at 02:30:05'],
+    ['0 30 2 * * 1-5', 'Monday to Friday at 02:30'],
   ] as const) {
-    it(`reads ${cron} as ${words}`, async () => {
+    it(`reads ${cron} as ${words ?? 'it is written'}`, async () => {
       expect(await shownFor(cron)).to.equal(words);
     });
   }
@@ -48,7 +56,6 @@ describe('a schedule in words', () => {
     '0 4 1 1 *',
     '0 4 * * MON',
     '0 4 L * *',
-    '*/10 * * * * *',
     '',
   ]) {
     it(`leaves ${JSON.stringify(cron)} as it is`, async () => {

@@ -10,6 +10,8 @@ const here = new URL(location.href);
 if (here.searchParams.has('done')) {
   here.searchParams.delete('done');
   history.replaceState(history.state, '', here);
+  const flash = document.querySelector('main > [role=status]');
+  if (flash instanceof HTMLElement) flash.focus();
 }
 
 const made = document.querySelector('#live time');

@@ -1,7 +1,7 @@
 const SETTING = 'longshore-keys';
 
 /** Actions by key. Each returns whether it did anything. @type {Record<string, () => boolean>} */
-const actions = { '/': focusSearch, j: () => moveBy(1), k: () => moveBy(-1), '?': showKeys };
+const actions = { '/': focusSearch, j: () => moveBy(1), k: () => moveBy(-1), r: focusAction, '?': showKeys };
 
 /**
  * Handles single-key shortcuts, except in fields and dialogs. Also handles the buttons that turn the shortcuts on and
@@ -27,6 +27,14 @@ function focusSearch() {
   if (!(search instanceof HTMLInputElement)) return false;
   search.focus();
   search.select();
+  return true;
+}
+
+/** Moves the focus to the main action of the page, so that Enter carries it out. Returns whether there is one. */
+function focusAction() {
+  const action = document.querySelector('main :is(.summary .acts, form.form) :is(button, summary, a.button)');
+  if (!(action instanceof HTMLElement)) return false;
+  action.focus();
   return true;
 }
 

@@ -15,6 +15,7 @@ export function scheduleWords({ cron, every }: Pick<RecurringJob, 'cron' | 'ever
  */
 function cronWords(cron: string): string | null {
   const fields = cron.trim().split(/\s+/);
+  if (fields.length === 6) return wordsWithSeconds(fields);
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields;
   if (fields.length !== 5 || month !== '*') return null;
   if (hour === '*' && day === '*' && weekday === '*') return withinTheHour(minute);
@@ -24,6 +25,23 @@ function cronWords(cron: string): string | null {
   if (weekday === '*') return number.test(day) ? `monthly on day ${day} ${at}` : null;
   const which = day === '*' ? weekdays(weekday) : null;
   return which === null ? null : `${which} ${at}`;
+}
+
+/** Describes an expression whose first field is the second. */
+function wordsWithSeconds([second = '', ...rest]: readonly string[]): string | null {
+  if (rest.every((field) => field === '*')) return withinTheMinute(second);
+  if (!number.test(second)) return null;
+  const words = cronWords(rest.join(' '));
+  if (words === null || Number(second) === 0) return words;
+  // Only a time of day can be followed by the seconds; “every 15 min” would hide when in the minute it is.
+  return /\d\d:\d\d$/.test(words) ? `${words}:${second.padStart(2, '0')}` : null;
+}
+
+function withinTheMinute(second: string): string | null {
+  const [, step] = /^\*\/(\d+)$/.exec(second) ?? [];
+  if (second === '*' || step === '1') return 'every second';
+  if (step !== undefined) return 60 % Number(step) === 0 ? `every ${step} s` : null;
+  return number.test(second) ? `every minute at :${second.padStart(2, '0')} s` : null;
 }
 
 function withinTheHour(minute: string): string | null {

@@ -197,6 +197,19 @@ describe('in a browser', () => {
     });
   });
 
+  it('r goes to the main action, and the focus is on the message after it', async () => {
+    await withPage(async (page) => {
+      await page.goto(`${site.url}/job-dashboard/jobs/${site.story.failedId}`);
+      await page.keyboard.press('r');
+      expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Retry');
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').filter({ hasText: 'The job will run again.' }).waitFor();
+      const focused = (): string | null | undefined => document.activeElement?.getAttribute('role');
+      await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'status');
+      expect(await page.evaluate(focused)).to.equal('status');
+    });
+  });
+
   it('ids and whole documents can be copied', async () => {
     await withPage(async (page, context) => {
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
