@@ -118,7 +118,6 @@ async function loadTenants(tenant: Dimension, sort: Sort, context: PageContext):
     sort,
     word: tenant.word,
     since: Object.fromEntries(states.map((state) => [state, byState[state].since])),
-    finishedSince,
     hasLimits: tenant.key === 'key',
   };
 }
