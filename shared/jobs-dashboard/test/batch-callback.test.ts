@@ -42,7 +42,10 @@ describe('the callback of a batch whose failures are retried', () => {
 
   it('offers to wait again or to run anyway on its own page', async () => {
     const text = textOf(await get(`/jobs/${callbackId}`));
-    expect(text).to.include('Skipped because batch “album 7” failed.').and.include('Run anyway…').and.include('Wait again');
+    expect(text)
+      .to.include('Skipped because batch “album 7” failed.')
+      .and.include('Run anyway…')
+      .and.include('Wait again');
   });
 
   it('is not mentioned before they are deleted', async () => {

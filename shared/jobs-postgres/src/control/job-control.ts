@@ -117,19 +117,14 @@ export class PostgresControl implements JobControl {
     checkRetried(content);
     const move = ignoreDependencies ? 'retryIgnoringDependencies' : 'retry';
     const restore = dependents ? restoreDependentsIn(visibleQueues) : undefined;
-    const afterChange = content === undefined ? restore : this.#changing(content, rest, restore);
+    const afterChange = content === undefined ? restore : this.#changing(content, restore);
     return this.#enqueued(rest, () => this.#control(id, { action: 'retry', move }, rest, {}, afterChange));
   }
 
   /** Returns a step that changes the content of the job that has been moved, and then takes the given step. */
-  #changing(
-    content: RetriedContent,
-    { transaction }: JobControlOptions,
-    restore: AfterChange = () => Promise.resolve(0),
-  ): AfterChange {
-    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
+  #changing(content: RetriedContent, restore: AfterChange = () => Promise.resolve(0)): AfterChange {
     return async (run, row) => {
-      await this.#editor.change(run, queues, row.id, content);
+      await this.#editor.change(run, row.id, content);
       return restore(run, row);
     };
   }
@@ -171,22 +166,20 @@ export class PostgresControl implements JobControl {
     afterChange?: AfterChange,
   ): Promise<ControlResult> {
     const { check, audit, transaction } = options;
-    if (transaction === undefined) {
+    if (
+      transaction === undefined &&
+      check === undefined &&
+      audit === undefined &&
+      afterChange === undefined
+    ) {
       const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
-      if (check === undefined && audit === undefined && afterChange === undefined)
-        return this.#controlOn(
-          { queues: this.#queues, run: runAlone(this.#database), find, locks: false },
-          id,
-          action,
-          details,
-        );
-      const row = await find();
-      // Caches the name of the queue, so that the transaction needs no second connection to look it up.
-      if (row !== undefined) await this.#queues.nameOf(row.queue_id);
+      const access = { queues: this.#queues, run: runAlone(this.#database), find, locks: false };
+      return this.#controlOn(access, id, action, details);
     }
     return inTransaction(this.#database, options, (run, record) => {
       const access = {
-        queues: transaction === undefined ? this.#queues : this.#queues.within(transaction),
+        // Another connection than that of the transaction could wait for it, in a pool that has no other.
+        queues: this.#queues.using(run),
         run,
         find: () => findRowOn(run, id),
         locks: check !== undefined || audit !== undefined,

@@ -83,11 +83,10 @@ export class JobEditor {
   async edit(ids: readonly string[], decide: DecideEdits, options: EditOptions = {}): Promise<Job[]> {
     const { transaction, visibleQueues = null } = options;
     const jobIds = ids.filter(isId).map((id) => id.toLowerCase());
-    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     for (;;) {
       try {
         const { jobs } = await inTransaction(this.#database, options, async (runAny, record) => {
-          const result = await this.#edit(jobIds, decide, { run: typed(runAny), queues, visibleQueues });
+          const result = await this.#edit(jobIds, decide, this.#access(runAny, visibleQueues));
           await record(result);
           return result;
         });
@@ -104,7 +103,7 @@ export class JobEditor {
   }
 
   /** Changes what is given of a job that waits to run and that the transaction has locked. */
-  async change(run: RunAny, queues: QueueIds, id: string, content: RetriedContent): Promise<void> {
+  async change(run: RunAny, id: string, content: RetriedContent): Promise<void> {
     const decide: DecideEdits = async (current) =>
       new Map(
         [...current].map(([, { queue, priority, args, runAt }]) => [
@@ -112,7 +111,12 @@ export class JobEditor {
           { queue, priority, args: JSON.stringify(args), runAt, ...content },
         ]),
       );
-    await this.#edit([id], decide, { run: typed(run), queues, visibleQueues: null });
+    await this.#edit([id], decide, this.#access(run, null));
+  }
+
+  /** Uses only the connection of the transaction: another one could wait for it, in a pool that has no other. */
+  #access(run: RunAny, visibleQueues: Access['visibleQueues']): Access {
+    return { run: typed(run), queues: this.#queues.using(run), visibleQueues };
   }
 
   async #edit(ids: readonly string[], decide: DecideEdits, access: Access): Promise<EditResult> {
