@@ -1,7 +1,7 @@
 import { type BlockingKey, notPaused, type Queue, type Server } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { observedWarnings } from '../src/diagnosis/warning.js';
-import { floodWarnings, noBlockingKeys } from '../src/diagnosis/blocking-keys.js';
+import { floodWarnings, noBlockingKeys, uncountedSentence } from '../src/diagnosis/blocking-keys.js';
 import { longWaits, queueStatus } from '../src/diagnosis/queues.js';
 import { ago, counts, nowMs, queue, read, server } from './situation.js';
 
@@ -113,6 +113,13 @@ describe('a flood of jobs with one concurrency key', () => {
     expect(read(text)).to.match(
       /^2 jobs are ready, the oldest for 3\.0 s, and 1 of 2 slots is free\. 9,798 jobs are blocked by/,
     );
+  });
+
+  it('is named beside the waiting times, which do not contain its jobs yet', () => {
+    expect(read(uncountedSentence(blocking) ?? [])).to.match(
+      /^without 9,798 jobs that keys block, some for \d+ min/,
+    );
+    expect(uncountedSentence({ keys: [], isComplete: true })).to.equal(null);
   });
 
   const waited = (ms: number, blocked = 9_798) => {

@@ -68,6 +68,19 @@ export function blockedSentence(blocking: BlockingKeys): Sentence {
   return sentence`${jobs} ${keys}, most of them (${share}) by ${limitSentence(first)}.`;
 }
 
+/**
+ * Returns a clause about jobs that the waiting times do not contain yet, because these are measured when jobs start and from
+ * when a key lets them: `without 2,883 jobs that keys block, some for 6 min`. Returns `null` if no key blocks jobs.
+ */
+export function uncountedSentence(blocking: BlockingKeys): Sentence | null {
+  const { count, exact } = blockedBy(blocking);
+  if (count === 0) return null;
+  const begins = blocking.keys.flatMap(({ details }) => details?.since.getTime() ?? []);
+  const jobs = `without ${exact ? '' : 'at least '}${counted(count, 'job that a key blocks', 'jobs that keys block')}`;
+  if (begins.length === 0) return [jobs];
+  return sentence`${jobs}, ${count === 1 ? 'for' : 'some for'} ${{ since: new Date(Math.min(...begins)) }}`;
+}
+
 /** Describes a key: `concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min)`. */
 export function limitSentence({ key, details }: BlockingKey): Sentence {
   if (details === null) return sentence`concurrency key “${key}”`;

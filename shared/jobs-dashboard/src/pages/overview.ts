@@ -20,7 +20,12 @@ const FEW_JOBS = 5;
 export async function overviewPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const parts: Region[] = [
     throughputRegion(context),
-    trendsRegion(context, { path: '', query, subject: {} }),
+    trendsRegion(context, {
+      path: '',
+      query,
+      subject: {},
+      blocking: () => context.reader.queues.listBlockingKeys(),
+    }),
     { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
     { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
     { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },

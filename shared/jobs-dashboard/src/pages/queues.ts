@@ -104,6 +104,7 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
         query,
         subject: { queue: name },
         outlook: () => readOutlook(name, context),
+        blocking: () => context.reader.queues.listBlockingKeys(name),
       }),
       { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobsOfQueue(name, context) },
     ],

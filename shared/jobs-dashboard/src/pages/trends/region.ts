@@ -1,6 +1,13 @@
-import type { Deployment, DurationHistogram, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
+import type {
+  BlockingKeys,
+  Deployment,
+  DurationHistogram,
+  TimingBucket,
+  TimingQuery,
+} from '@longshore/jobs/storage';
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { BacklogOutlook } from '../../diagnosis/backlog-outlook.js';
+import { uncountedSentence } from '../../diagnosis/blocking-keys.js';
 import { chartOf } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
 import { capitalized, type Sentence } from '../../format/sentence.js';
@@ -44,6 +51,8 @@ interface TrendOptions {
   readonly throughput?: boolean;
   /** Reads how the backlog changes. Omitted for anything but a queue, because its parts can change in different ways. */
   readonly outlook?: () => Promise<BacklogOutlook>;
+  /** Reads the keys that block jobs. Omitted where it is not known which of these belong to the charts. */
+  readonly blocking?: () => Promise<BlockingKeys>;
 }
 
 interface Line {
@@ -63,9 +72,9 @@ export function trendsRegion(context: PageContext, options: TrendOptions): Regio
 
 async function loadTrends(context: PageContext, options: TrendOptions): Promise<object> {
   const { reader, now } = context;
-  const { path, query, subject, throughput = false, outlook } = options;
+  const { path, query, subject, throughput = false, outlook, blocking } = options;
   const range = rangeOf(query, now());
-  const [buckets, latest, before, deployments, backlog] = await Promise.all([
+  const [buckets, latest, before, deployments, backlog, keys] = await Promise.all([
     reader.timings.read(queryOf(range, subject)),
     // A bucket holds only the highest backlog measured in it. If buckets are longer than a minute, the latest backlog
     // is therefore read separately, from the one-minute buckets of the last hour.
@@ -75,6 +84,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
     deploymentsIn(range, context),
     range.isLive ? outlook?.() : undefined,
+    range.isLive ? blocking?.() : undefined,
   ]);
   const rows = everyNth(buckets, MAX_ROWS);
   const groups = groupsOf(buckets, MAX_PICKS);
@@ -101,7 +111,10 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     deployments: deployments.map(({ version, at, note }) => ({ version, at, note })),
     throughput: throughput ? throughputOf(buckets, range.untilMs > now()) : null,
     charts: [
-      durationChart('Waiting', 'waiting', buckets, groups, before, range),
+      {
+        ...durationChart('Waiting', 'waiting', buckets, groups, before, range),
+        note: keys === undefined ? null : uncountedSentence(keys),
+      },
       durationChart('Running', 'running', buckets, groups, before, range),
       backlogChart(
         buckets,
