@@ -76,6 +76,18 @@ describe('A database that accepts only reads', () => {
     const { id: next } = await new JobClient(storage).enqueue(work);
     expect((await storage.jobs.find(next))?.state).to.equal('enqueued');
   });
+
+  it('is found again by a call whose connection was opened before that', async () => {
+    await database.query(`alter database ${database.name} set default_transaction_read_only = on`);
+    const other = new PostgresStorage({ url: database.url, ...patientStorage });
+    await other.control.cancellations([claim]);
+    await database.query(
+      `begin read write; alter database ${database.name} reset default_transaction_read_only; commit`,
+    );
+    const { id: next } = await new JobClient(other).enqueue(work);
+    expect((await other.jobs.find(next))?.state).to.equal('enqueued');
+    await other.close();
+  });
 });
 
 describe('The connections of a pool that are renewed', () => {
