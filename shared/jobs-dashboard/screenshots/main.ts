@@ -90,7 +90,12 @@ const dashboards = {
   open: of(story),
   paused: of(later),
   empty: { storage: nothing, control: nothing },
-  branded: { ...of(story), logo: join(import.meta.dirname, 'logo.svg'), accent: '#8a1c7c' },
+  branded: {
+    ...of(story),
+    logo: join(import.meta.dirname, 'logo.svg'),
+    accent: '#8a1c7c',
+    tenant: 'args.customer',
+  },
   locked: { storage: story.storage, password: 'secret' },
 };
 const sites = Object.fromEntries(
