@@ -116,6 +116,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         link: '',
         beganAt: null,
         isMeasured: false,
+        isRecovering: false,
       })),
     );
     const [toUnmute, toMute, toAcknowledge] = await storage.incidents.list({ limit: 3 });

@@ -93,6 +93,7 @@ export function incidentsResource(
 function toItem({
   link: _link,
   isMeasured: _isMeasured,
+  isRecovering: _isRecovering,
   announced: _announced,
   ...incident
 }: Incident): Static<typeof Item> {

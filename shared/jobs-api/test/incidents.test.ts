@@ -11,6 +11,7 @@ const warning = {
   link: 'queues/mail',
   beganAt: new Date('2026-03-01T12:00:00Z'),
   isMeasured: false,
+  isRecovering: false,
 };
 
 describe('Incidents, over HTTP', () => {

@@ -76,7 +76,9 @@ describe('The reason of a call', () => {
     incidents: async () => {
       const key = api.newName();
       const warning = { kind: 'queue-lags', key, subject: key, text: 'Odd.', advice: 'Mend it.', link: '' };
-      await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: false }]);
+      await storage.incidents.observe([
+        { ...warning, beganAt: null, isMeasured: false, isRecovering: false },
+      ]);
       return (await storage.incidents.list({ limit: 1 }))[0]?.id ?? '';
     },
     'bulk-operations': async () => {

@@ -1,6 +1,6 @@
 import type { Incident } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import { currentWarnings, observedWarnings, type Warning } from '../src/diagnosis/warning.js';
+import { currentWarnings, isRecovering, observedWarnings, type Warning } from '../src/diagnosis/warning.js';
 import { plainText, sentence } from '../src/format/sentence.js';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
@@ -77,6 +77,14 @@ describe('the current warnings', () => {
       currentWarnings([], [incidentOf(warning(), seconds)], nowMs).map((each) => each.recoveringSince);
     expect(recoveringAfter(25)).to.deep.equal([null]);
     expect(recoveringAfter(26)).to.deep.equal([ago(26)]);
+  });
+
+  it('recover while what is wrong is back to normal', () => {
+    const fails = warning({ isMeasured: false, isRecovering: true });
+    const [current] = currentWarnings([fails], [incidentOf(fails, 5)], nowMs);
+    expect(current).to.include({ isRecovering: true, recoveringSince: null });
+    expect(isRecovering(incidentOf(fails, 5), nowMs)).to.equal(true);
+    expect(isRecovering(incidentOf(warning({ isMeasured: false }), 5), nowMs)).to.equal(false);
   });
 
   it('do not recover if they are stored facts', () => {

@@ -13,6 +13,7 @@ describe('the headline of the overview', () => {
     link: '',
     incident: null,
     recoveringSince,
+    isRecovering: recoveringSince !== null,
     isMuted,
   });
   const headline = (warnings: CurrentWarning[], recent = { done: 0, failed: 0 }): string => {

@@ -14,6 +14,7 @@ create table incident (
   -- A path inside the dashboard.
   link text not null,
   is_measured boolean not null,
+  is_recovering boolean not null,
   since timestamptz not null,
   seen_at timestamptz not null,
   -- Null while it lasts.

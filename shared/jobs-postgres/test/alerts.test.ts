@@ -12,6 +12,7 @@ const warning = {
   link: '',
   beganAt: null,
   isMeasured: true,
+  isRecovering: false,
 };
 
 describe('Alerts on Postgres', () => {

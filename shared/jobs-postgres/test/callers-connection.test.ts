@@ -215,7 +215,7 @@ describe('A call with a transaction, whose pool has no other connection', () => 
       values ('cleaner', 'retention', '{"name": "Error", "message": "odd", "stack": null}')`);
     const [item] = await storage.setAside.list({ limit: 1 });
     const warning = { kind: 'queue-lags', key: 'k', subject: 'k', text: 'Odd.', advice: '', link: '' };
-    await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: true }]);
+    await storage.incidents.observe([{ ...warning, beganAt: null, isMeasured: true, isRecovering: false }]);
     const [incident] = await storage.incidents.list({ limit: 1 });
     prepared = {
       storage,

@@ -4463,9 +4463,9 @@ where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond' or t
 returning single;
 
 -- longshore-upsert-incidents
-insert into longshore.incident (id, kind, key, subject, text, advice, link, is_measured, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason)
-select id, kind, key, subject, text, advice, link, is_measured, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason from json_to_recordset($1::json) as incident (id uuid, kind text, key text, subject text, text text, advice text, link text, is_measured boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text)
-on conflict (id) do update set since = excluded.since, subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
+insert into longshore.incident (id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason)
+select id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason from json_to_recordset($1::json) as incident (id uuid, kind text, key text, subject text, text text, advice text, link text, is_measured boolean, is_recovering boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text)
+on conflict (id) do update set since = excluded.since, subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, is_recovering = excluded.is_recovering, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
 
 -- ==== src/records/saved-searches.ts ====
 

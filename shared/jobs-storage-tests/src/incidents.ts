@@ -13,6 +13,7 @@ export const warningOf = (key: string, own: Partial<ObservedWarning> = {}): Obse
   link: `queues/${key}`,
   beganAt: null,
   isMeasured: false,
+  isRecovering: false,
   ...own,
 });
 
@@ -67,6 +68,15 @@ export function incidents(fixture: Fixture): void {
     expect(await role.list({ isActive: true, limit: 1_000 })).to.deep.equal([]);
     await role.observe([warningOf('paused')]);
     expect(await latest('paused')).to.deep.include({ id, endedAt: null, ending: null });
+  });
+
+  it('have recovered, if their warning ends while its condition is back to normal', async () => {
+    const { incidents: role } = roles();
+    await role.observe([warningOf('slow')]);
+    await role.observe([warningOf('slow', { isRecovering: true })]);
+    expect(await latest('slow')).to.deep.include({ isRecovering: true, ending: null });
+    await role.observe([]);
+    expect((await latest('slow'))?.ending).to.equal('recovered');
   });
 
   it('do not end at once if they are measured', async () => {

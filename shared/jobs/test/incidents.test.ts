@@ -19,6 +19,7 @@ const measured: ObservedWarning = {
   link: '',
   beganAt: null,
   isMeasured: true,
+  isRecovering: false,
 };
 const fact = { ...measured, isMeasured: false };
 

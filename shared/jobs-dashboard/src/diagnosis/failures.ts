@@ -39,6 +39,7 @@ export function failingTypeWarnings(
         points: type.course,
         format: (share) => `${Math.round(100 * share)} %`,
       },
+      ...(shift.state === 'recovering' && { isRecovering: true }),
       advice: [baselineText(shift), ...(traits.get(name ?? '') ?? []).map(traitText)].join(' '),
       link: linkOf(name, canRetry),
       ...(name !== null && {

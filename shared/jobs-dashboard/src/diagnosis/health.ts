@@ -124,14 +124,14 @@ export function overallState(
 function headlineOf(warnings: readonly CurrentWarning[]): string {
   const loud = warnings.filter(({ isMuted }) => !isMuted);
   if (loud.length === 0) return counted(warnings.length, 'muted warning');
-  const recovering = loud.filter(({ recoveringSince }) => recoveringSince !== null).length;
+  const recovering = loud.filter(({ isRecovering = false }) => isRecovering).length;
   if (recovering === loud.length) return counted(recovering, 'recovering warning');
   return `${counted(loud.length, 'warning')}${recovering === 0 ? '' : `, ${formatNumber(recovering)} of them recovering`}`;
 }
 
 /** Returns a count such as `2 warnings`: those that neither recover nor are muted or, if there are none, all. */
 export function warningCount(warnings: readonly CurrentWarning[]): string {
-  const current = warnings.filter(({ recoveringSince, isMuted }) => recoveringSince === null && !isMuted);
+  const current = warnings.filter(({ isRecovering = false, isMuted }) => !isRecovering && !isMuted);
   return current.length > 0 ? counted(current.length, 'warning') : headlineOf(warnings);
 }
 

@@ -38,6 +38,7 @@ function warningOf(type: SlowType, others: number): Warning {
       points: slowness.course,
       format: formatDuration,
     },
+    ...(shift.state === 'recovering' && { isRecovering: true }),
     advice: runs
       ? 'Check what its handler calls, and what was deployed.'
       : `Check which jobs are ahead of it, and whether its queue has enough servers.${also}`,

@@ -69,6 +69,8 @@ export interface Warning {
    * so the warning ends only when the condition has been absent for two minutes. Defaults to `false`.
    */
   readonly isMeasured?: boolean;
+  /** Whether what is wrong is back to normal, but not yet for long enough to end the warning. Defaults to `false`. */
+  readonly isRecovering?: boolean;
 }
 
 /**
@@ -120,6 +122,7 @@ export function observedWarnings(warnings: readonly Warning[], nowMs: number): O
     link: warning.link,
     beganAt: warning.since ?? null,
     isMeasured: warning.isMeasured === true,
+    isRecovering: warning.isRecovering === true,
   }));
   // As they are stored, because long keys are shortened.
   return observed.map(storableWarning);
@@ -154,7 +157,7 @@ export function currentWarnings(
     .filter((incident) => !observed.some((warning) => isAboutSame(warning, incident)))
     .map((incident): CurrentWarning => {
       const { key, kind, text, advice, link, subject, seenAt } = incident;
-      const recoveringSince = isRecovering(incident, nowMs) ? seenAt : null;
+      const recovers = isRecovering(incident, nowMs);
       const recorded = {
         kind,
         cause: key,
@@ -164,7 +167,13 @@ export function currentWarnings(
         subject,
         isMeasured: true,
       };
-      return { ...recorded, incident, recoveringSince, isMuted: isMuted(incident, now) };
+      return {
+        ...recorded,
+        incident,
+        isRecovering: recovers,
+        recoveringSince: recovers ? seenAt : null,
+        isMuted: isMuted(incident, now),
+      };
     });
   const all = [...present, ...recovering];
   return [...all.filter((warning) => !warning.isMuted), ...all.filter((warning) => warning.isMuted)];
@@ -173,9 +182,11 @@ export function currentWarnings(
 /** A measured condition that has not been seen for this long is recovering, in milliseconds. Checks run every ten seconds. */
 const RECOVERING_MS = 25_000;
 
-/** Returns whether a measured condition has not been seen lately, and its incident has not ended yet. */
-export function isRecovering({ ending, isMeasured, seenAt }: Incident, nowMs: number): boolean {
-  return ending === null && isMeasured && nowMs - seenAt.getTime() > RECOVERING_MS;
+/** Returns whether what is wrong is back to normal or, if it is measured, has not been seen lately. */
+export function isRecovering(incident: Incident, nowMs: number): boolean {
+  const { ending, isMeasured, seenAt } = incident;
+  const isUnseen = isMeasured && nowMs - seenAt.getTime() > RECOVERING_MS;
+  return ending === null && (incident.isRecovering || isUnseen);
 }
 
 /**

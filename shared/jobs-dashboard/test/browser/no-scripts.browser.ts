@@ -82,6 +82,7 @@ async function incidentOf({ incidents, clock }: Site['story']['storage'], action
       link: 'queues/mail',
       beganAt: null,
       isMeasured: false,
+      isRecovering: false,
     },
   ]);
   const [incident] = await incidents.list({ isActive: true, limit: 1 });

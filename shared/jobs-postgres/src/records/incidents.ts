@@ -125,6 +125,7 @@ interface IncidentRow {
   advice: string;
   link: string;
   is_measured: boolean;
+  is_recovering: boolean;
   since: Date;
   seen_at: Date;
   ended_at: Date | null;
@@ -148,6 +149,7 @@ function toIncident(row: IncidentRow): Incident {
     advice: row.advice,
     link: row.link,
     isMeasured: row.is_measured,
+    isRecovering: row.is_recovering,
     since: row.since,
     seenAt: row.seen_at,
     endedAt: row.ended_at,
@@ -172,6 +174,7 @@ function toRow(incident: Incident): IncidentRow {
     advice: incident.advice,
     link: incident.link,
     is_measured: incident.isMeasured,
+    is_recovering: incident.isRecovering,
     since: incident.since,
     seen_at: incident.seenAt,
     ended_at: incident.endedAt,
@@ -227,6 +230,7 @@ const columns = {
   advice: 'text',
   link: 'text',
   is_measured: 'boolean',
+  is_recovering: 'boolean',
   since: 'timestamptz',
   seen_at: 'timestamptz',
   ended_at: 'timestamptz',
@@ -248,6 +252,7 @@ const observed = [
   'advice',
   'link',
   'is_measured',
+  'is_recovering',
   'seen_at',
   'ended_at',
   'ending',

@@ -21,12 +21,14 @@ export interface ObservedWarning {
   readonly beganAt: Date | null;
   /** Whether the condition is measured, so that it fluctuates, rather than a stored fact, such as a pause. */
   readonly isMeasured: boolean;
+  /** Whether the condition is back to normal, but not yet for long enough to end the warning. */
+  readonly isRecovering: boolean;
 }
 
 /**
  * Why an incident ended:
  *
- * - `recovered`: the measured condition has been absent for {@link incidentEndsAfterMs}
+ * - `recovered`: the condition has been back to normal, or a measured one absent, for {@link incidentEndsAfterMs}
  * - `resolved`: the condition no longer holds, for example because somebody resumed a queue
  * - `replaced`: a measured condition is absent, and there is another warning about the same thing, for example because a
  *   silent server was declared dead
@@ -279,7 +281,10 @@ function beginning(
 function withoutWarning(incident: Incident, current: readonly ObservedWarning[], now: Date): Incident[] {
   if (incident.endedAt !== null) return [];
   const since = earlierOf(incident.since, now);
-  if (!incident.isMeasured) return [{ ...incident, since, endedAt: now, ending: 'resolved' }];
+  if (!incident.isMeasured) {
+    const ending = incident.isRecovering ? 'recovered' : 'resolved';
+    return [{ ...incident, since, endedAt: now, ending }];
+  }
   if (current.some((warning) => isAboutSame(warning, incident)))
     return [{ ...incident, since, endedAt: now, ending: 'replaced' }];
   // The clock was set back: the two minutes start again.
