@@ -70,8 +70,8 @@ export interface DashboardOptions extends JobLinkTemplates, RunbookTemplate, Bra
    */
   readonly redact?: RegExp | undefined;
   /**
-   * What tells tenants apart, for the page of the tenants: `key` (concurrency keys), `tag`, the beginning of tags such as
-   * `tag:customer-`, or the path of an argument such as `args.storeId`. Without it, there is no such page.
+   * How the Tenants page identifies the tenant of a job: by `key` (its concurrency key), `tag`, a tag prefix such as
+   * `tag:customer-`, or the path of an argument such as `args.storeId`. By default, there is no such page.
    */
   readonly tenant?: string | undefined;
   /**

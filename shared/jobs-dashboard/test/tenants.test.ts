@@ -2,7 +2,7 @@ import type { NewJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('The page of the tenants', () => {
+describe('the Tenants page', () => {
   let site: Site;
   afterEach(() => site.close());
 

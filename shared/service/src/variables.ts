@@ -187,7 +187,7 @@ export const dashboardVariables = {
   /** The URL of a job's logs, with placeholders such as `{jobId}`. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),
   DASHBOARD_RUNBOOK_URL: Type.String({ default: '' }),
-  /** What tells tenants apart: `key`, `tag`, `tag:` and the beginning of tags, or `args.` and a path. */
+  /** How the tenant of a job is identified: by `key`, `tag`, `tag:` and a prefix, or `args.` and a path. */
   DASHBOARD_TENANT: Type.String({ default: '' }),
   /** The URL of a job's trace, with placeholders such as `{traceId}`. */
   DASHBOARD_TRACE_URL: Type.String({ default: '' }),

@@ -78,9 +78,9 @@ export async function tenantsPage({ query }: PageRequest, context: PageContext):
 }
 
 /**
- * Returns what tells tenants apart.
+ * Returns the property that identifies the tenant of a job.
  *
- * @param tenant `key`, `tag`, the beginning of tags such as `tag:customer-`, or a path such as `args.storeId`
+ * @param tenant `key`, `tag`, a tag prefix such as `tag:customer-`, or a path such as `args.storeId`
  * @throws {TypeError} if `tenant` is something else, or the values at the path are redacted
  */
 export function tenantOf(tenant: string, redact: RegExp): Dimension {
@@ -89,7 +89,7 @@ export function tenantOf(tenant: string, redact: RegExp): Dimension {
   const dimension = isKnown || prefix !== '' ? dimensionOf(prefix === '' ? tenant : 'tag', redact) : null;
   if (dimension === null)
     throw new TypeError(
-      `tenant must be “key”, “tag”, the beginning of tags such as “tag:customer-”, or the path of an argument that is not redacted, such as “args.storeId”, not “${tenant}”`,
+      `tenant must be “key”, “tag”, a tag prefix such as “tag:customer-”, or the path of an argument that is not redacted, such as “args.storeId”, not “${tenant}”`,
     );
   if (prefix === '') return dimension;
   return { ...dimension, valuesOf: (job) => dimension.valuesOf(job).filter((tag) => tag.startsWith(prefix)) };

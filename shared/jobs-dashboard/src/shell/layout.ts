@@ -25,7 +25,7 @@ export class Layout {
 
   /**
    * @param instance the name of the installation, shown on every page unless it is empty
-   * @param hasTenants whether the navigation has the page of the tenants
+   * @param hasTenants whether the navigation links to the Tenants page
    */
   constructor(
     basePath: BasePath,

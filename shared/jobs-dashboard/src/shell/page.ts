@@ -89,7 +89,7 @@ export interface PageContext extends ReadingContext {
   readonly backlogs: BacklogOutlooks;
   /** The definitions of jobs that are known, by name. */
   readonly definitions: ReadonlyMap<string, JobDefinition>;
-  /** What tells tenants apart; `null` if there is no page of tenants. */
+  /** The property that identifies the tenant of a job; `null` if there is no Tenants page. */
   readonly tenant: Dimension | null;
 }
 
