@@ -6,6 +6,7 @@ import {
   checkDocumentedCalls,
   type Notification,
   type NotificationListener,
+  type PoolStatus,
   retentionOf,
 } from '@longshore/jobs/storage';
 import { Database } from './connection/database.js';
@@ -96,7 +97,8 @@ export class PostgresStorage implements JobStorage {
   readonly quotas: PostgresQuotas;
   readonly #database: Database;
   readonly #reads: Database;
-  readonly #pools: readonly Database[];
+  /** The pools, by what their connections are for. */
+  readonly #pools: ReadonlyMap<string, Database>;
   readonly #queueIds: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #notifier: Notifier;
@@ -221,7 +223,15 @@ export class PostgresStorage implements JobStorage {
     checkDocumentedCalls(this);
     this.#database = database;
     this.#reads = reads;
-    this.#pools = [...new Set([reads, searches, usersSearches, feeds, lookups, database])];
+    this.#pools = new Map([
+      ['reads', reads],
+      ['searches', searches],
+      ...(usersSearches === searches ? [] : [['replica-searches', usersSearches] as const]),
+      ['events', feeds],
+      ['look-ups', lookups],
+      ['indexing', indexing],
+      ['writes', database],
+    ]);
     this.#queueIds = queues;
     this.#limits = limits;
     this.#notifier = notifier;
@@ -236,6 +246,10 @@ export class PostgresStorage implements JobStorage {
 
   async ping(): Promise<void> {
     await Promise.all([this.#database.requireWritable(), this.#reads.query(unnamed('select'))]);
+  }
+
+  pools(): PoolStatus[] {
+    return [...this.#pools].map(([name, pool]) => pool.poolStatus(name));
   }
 
   async open(): Promise<void> {
@@ -265,7 +279,7 @@ export class PostgresStorage implements JobStorage {
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, Promise.all([written, this.timings.store().catch(() => undefined)]));
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));
-    await Promise.all(this.#pools.map((pool) => pool.close()));
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
   get notificationsArrive(): boolean {

@@ -44,6 +44,27 @@ describe('Reads of the Postgres storage', () => {
     expect((error as Error).message).to.match(/took longer than 100 ms: ask for less/);
   });
 
+  it('are counted: connections in use and idle, calls that wait, and how long connecting took', async () => {
+    await open();
+    await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
+    const reads = Array.from({ length: 5 }, () => storage.servers.listLost());
+    const statusOf = () => storage.pools().find(({ name }) => name === 'reads');
+    await eventually(() => statusOf()?.connects === 2);
+    expect(statusOf()).to.deep.include({ size: 2, inUse: 2, idle: 0, waiting: 3, connectErrors: 0 });
+    expect(statusOf()?.connectMs).to.be.above(0);
+    await lock.query('rollback');
+    await Promise.all(reads);
+    expect(statusOf()).to.deep.include({ inUse: 0, idle: 2, waiting: 0 });
+  });
+
+  it('are counted when no connection can be opened, too', async () => {
+    storage = new PostgresStorage({ url: 'postgres://nobody@127.0.0.1:1/none', readPoolSize: 2 });
+    await failureOf(storage.servers.list());
+    const reads = storage.pools().find(({ name }) => name === 'reads');
+    expect(reads).to.include({ connects: 0, inUse: 0 });
+    expect(reads?.connectErrors).to.be.at.least(1);
+  });
+
   it('leave connections for jobs, however many reads there are', async () => {
     await open();
     await lock.query('begin; lock table longshore.lost_server in access exclusive mode');

@@ -211,6 +211,11 @@ export function reading(fixture: Fixture): void {
     await fixture.storage.ping();
   });
 
+  it('reports connection pools that are within their sizes', async () => {
+    await fixture.storage.ping();
+    for (const { size, inUse, idle } of fixture.storage.pools()) expect(inUse + idle).to.be.within(0, size);
+  });
+
   it('reads the clock that sets the times of jobs', async () => {
     const before = await fixture.storage.readClock();
     const { id } = await fixture.enqueue(fixture.newQueue());

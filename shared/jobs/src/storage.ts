@@ -23,6 +23,7 @@ export * from './storage/job-statistics.js';
 export * from './storage/key-resolution.js';
 export * from './storage/maintenance.js';
 export * from './storage/notification.js';
+export * from './storage/pool-status.js';
 export * from './storage/queue-synchronization.js';
 export * from './storage/queues.js';
 export * from './storage/quotas.js';

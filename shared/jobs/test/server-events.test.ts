@@ -70,6 +70,26 @@ describe('A job server with listeners', () => {
     await whileServing(storage, queue, [handler], work);
   });
 
+  it('emits what it has rescued', async () => {
+    const queue = 'work';
+    const report = { deadServers: ['gone'], released: 2, failed: 1 };
+    let rescues = 0;
+    storage.maintenance.rescue = async () =>
+      ++rescues === 2 ? report : { deadServers: [], released: 0, failed: 0 };
+    await whileServing(
+      storage,
+      queue,
+      [],
+      async (server) => {
+        const rescued: unknown[] = [];
+        server.on('rescued', (event) => rescued.push(event));
+        await eventually(() => rescues > 2);
+        expect(rescued).to.deep.equal([report]);
+      },
+      { slidingInvisibilityTimeoutMs: 1_000 },
+    );
+  });
+
   it('keeps running if a listener throws', async () => {
     const queue = 'work';
     const calm = defineJob({ name: 'calm', queue });

@@ -191,6 +191,7 @@ describe('The renewal of leases', () => {
       runner: { cancel: () => [] },
       fetcher: { trim: async () => 0 },
       onLost: () => undefined,
+      onRescue: () => undefined,
     });
     expect([await background.run('leases'), renewedForMs]).to.deep.equal([200, [1_000]]);
   });

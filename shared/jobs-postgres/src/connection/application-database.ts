@@ -1,6 +1,7 @@
+import type { PoolStatus } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { watchedConfig } from './watched-client.js';
-import { closePool, createPool, setsUp } from './pool.js';
+import { closePool, createPool, poolStatus, setsUp } from './pool.js';
 import { stopsWithClient } from './session.js';
 import { requireWritable } from './writable.js';
 import { migrate, type Migrations, pendingMigrations } from './migrate.js';
@@ -26,6 +27,8 @@ export interface ApplicationDatabase {
    * @throws {StorageUnavailableError} if not
    */
   ping(): Promise<void>;
+  /** Returns the state of both pools. */
+  pools(): PoolStatus[];
   close(): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export function createApplicationDatabase(options: PostgresOptions): Application
     ping: async () => {
       await Promise.all([pool, reads].map((database) => requireWritable(() => database.connect())));
     },
+    pools: () => [poolStatus('application-writes', pool), poolStatus('application-reads', reads)],
     close: async () => {
       await Promise.all([options.pool === undefined && closePool(pool), closePool(reads)]);
     },

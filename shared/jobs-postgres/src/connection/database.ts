@@ -1,4 +1,5 @@
 import { StorageClosedError } from '@longshore/jobs';
+import type { PoolStatus } from '@longshore/jobs/storage';
 import pg from 'pg';
 import {
   coordinatorPlans,
@@ -28,6 +29,7 @@ import {
   closePool,
   connectionErrorOf,
   createPool,
+  poolStatus,
   queryUntilAborted,
   setsUp,
   share,
@@ -300,6 +302,11 @@ export class Database {
   /** Checks that a connection is available, and that it accepts writes. Throws like {@link requireWritable}. */
   async requireWritable(): Promise<void> {
     await requireWritable(() => this.#borrow());
+  }
+
+  /** Returns the state of the pool, under this name. */
+  poolStatus(name: string): PoolStatus {
+    return poolStatus(name, this.#pool);
   }
 
   /** Closes the pool, unless it belongs to the application. */

@@ -1,8 +1,9 @@
 import { StorageClosedError } from '@longshore/jobs';
+import type { PoolStatus } from '@longshore/jobs/storage';
 import pg from 'pg';
 import { fromDriver, fromStorage } from './errors.js';
 import { unlessAborted } from './unless-aborted.js';
-import { WatchedClient, type WatchedConfig } from './watched-client.js';
+import { ConnectCount, WatchedClient, type WatchedConfig } from './watched-client.js';
 import type { Watchdog } from './watchdog.js';
 import { destroy } from './watched-session.js';
 
@@ -11,6 +12,9 @@ const closeGraceMs = 1_000;
 
 /** The open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
+
+/** The connections that each pool of ours has opened. */
+const connects = new WeakMap<pg.Pool, ConnectCount>();
 
 /** The first error of each lost connection. */
 const connectionErrors = new WeakMap<object, Error>();
@@ -79,7 +83,9 @@ export function renewConnections(pool: pg.Pool): void {
 
 /** Creates a pool. The loss of a connection does not end the process. */
 export function createPool(config: pg.PoolConfig & WatchedConfig): pg.Pool {
-  const pool = new StoragePool({ Client: WatchedClient, ...config });
+  const count = new ConnectCount();
+  const pool = new StoragePool({ Client: WatchedClient, ...config, connects: count });
+  connects.set(pool, count);
   pool.on('error', () => undefined); // an idle connection was lost: the pool removes it and opens another on demand
   const open = new Set<pg.PoolClient>();
   connections.set(pool, open);
@@ -89,6 +95,22 @@ export function createPool(config: pg.PoolConfig & WatchedConfig): pg.Pool {
   });
   pool.on('remove', (client) => open.delete(client));
   return pool;
+}
+
+/** Returns the state of a pool. Of a pool of the application, it is not known how many connections were opened. */
+export function poolStatus(name: string, pool: pg.Pool): PoolStatus {
+  const { totalCount, idleCount, waitingCount, options } = pool;
+  const count = connects.get(pool);
+  return {
+    name,
+    size: options.max,
+    inUse: totalCount - idleCount,
+    idle: idleCount,
+    waiting: waitingCount,
+    connects: count?.opened ?? 0,
+    connectErrors: count?.failed ?? 0,
+    connectMs: count?.totalMs ?? 0,
+  };
 }
 
 /** Returns a function that prepares the session of each new connection of a pool with this SQL, before it is used. */

@@ -9,6 +9,38 @@ export interface WatchedConfig extends pg.ClientConfig {
   readonly watchdog: Watchdog;
   /** Maximum duration of a statement, in milliseconds; 0 for no limit. */
   readonly statementTimeoutMs: number;
+  /** Counts the connections that are opened; by default, nothing does. */
+  readonly connects?: ConnectCount;
+}
+
+/** The connections that a pool has opened. */
+export class ConnectCount {
+  #opened = 0;
+  #failed = 0;
+  #totalMs = 0;
+
+  get opened(): number {
+    return this.#opened;
+  }
+
+  get failed(): number {
+    return this.#failed;
+  }
+
+  /** How long opening connections took in total, failures included, in milliseconds. */
+  get totalMs(): number {
+    return this.#totalMs;
+  }
+
+  /** Returns a function that counts a connection that is being opened from now on: call it with whether that succeeded. */
+  begin(): (isOpen: boolean) => void {
+    const startedAt = performance.now();
+    return (isOpen) => {
+      if (isOpen) this.#opened += 1;
+      else this.#failed += 1;
+      this.#totalMs += performance.now() - startedAt;
+    };
+  }
 }
 
 type Connected = (error?: Error | null, client?: pg.Client) => void;
@@ -30,9 +62,14 @@ export class WatchedClient extends pg.Client {
   override connect(connected?: Connected): Promise<this> | undefined {
     const ready = this.#prepare();
     if (connected === undefined) return ready.then(() => super.connect()).then(() => this);
+    const count = this.#config.connects?.begin();
+    const counted: Connected = (error) => {
+      count?.(error === undefined || error === null);
+      connected(error, this);
+    };
     ready.then(
-      () => super.connect(connected as (error: Error) => void),
-      (error: unknown) => connected(error as Error),
+      () => super.connect(counted as (error: Error) => void),
+      (error: unknown) => counted(error as Error),
     );
     return undefined;
   }

@@ -4,6 +4,7 @@ import { type Clock, isClock, systemClock } from '../job/clock.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { type RetentionDays, retentionOf } from '../storage/maintenance.js';
 import { checkDocumentedCalls } from '../storage/documented-calls.js';
+import type { PoolStatus } from '../storage/pool-status.js';
 import type { JobStorage } from '../storage/storage.js';
 import { MemoryAlerts } from './memory-alerts.js';
 import { MemoryIncidents } from './memory-incidents.js';
@@ -161,6 +162,10 @@ export class MemoryStorage implements JobStorage {
   }
 
   async ping(): Promise<void> {}
+
+  pools(): PoolStatus[] {
+    return [];
+  }
 
   async open(): Promise<void> {
     this.#jobs.requireOpen();

@@ -1,4 +1,5 @@
 import type { Claim } from '../job/job.js';
+import type { RescueReport } from '../storage/maintenance.js';
 import type { Notification } from '../storage/notification.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { Fetcher } from './fetcher.js';
@@ -87,6 +88,8 @@ export interface BackgroundOptions extends Pick<ResolvedServerOptions, Backgroun
   readonly fetcher: Pick<Fetcher, 'trim'>;
   /** Called with claims whose leases could not be renewed. */
   readonly onLost: (claims: readonly Claim[]) => void;
+  /** Called with what this server has rescued, unless that is nothing. */
+  readonly onRescue: (report: RescueReport) => void;
 }
 
 /** Runs the background {@link Task}s of a server, each in a loop of its own. */
@@ -188,11 +191,13 @@ export class Background {
       return leaseMs / 5;
     },
     rescue: async () => {
-      const { storage, logger, slidingInvisibilityTimeoutMs: leaseMs, serverTimeoutMs } = this.#options;
+      const { storage, logger, onRescue, slidingInvisibilityTimeoutMs: leaseMs } = this.#options;
       const report = await storage.maintenance.rescue();
-      if (report.deadServers.length + report.released + report.failed > 0)
+      if (report.deadServers.length + report.released + report.failed > 0) {
         logger.warn({ ...report }, 'took back jobs whose leases were lost');
-      return Math.min(leaseMs / 5, serverTimeoutMs / 3);
+        onRescue(report);
+      }
+      return Math.min(leaseMs / 5, this.#options.serverTimeoutMs / 3);
     },
     cleaning: async () => {
       const isActive = await this.#options.storage.maintenance.maintain();

@@ -86,6 +86,7 @@ export class JobServer {
       runner,
       fetcher,
       onLost: (claims) => this.#dropLost(claims),
+      onRescue: (report) => this.#events.rescued(report),
     });
   }
 
@@ -112,6 +113,11 @@ export class JobServer {
 
   get storage(): JobStorage {
     return this.#options.storage;
+  }
+
+  /** Maximum number of jobs whose handlers run at the same time. */
+  get concurrency(): number {
+    return this.#options.concurrency;
   }
 
   /** Number of jobs whose handlers are running. */

@@ -1,6 +1,7 @@
 import type { Claim, ClaimedJob, JobError, Outcome } from '../job/job.js';
 import { nearestName } from '../job/options.js';
 import { shown } from '../job/shown.js';
+import type { RescueReport } from '../storage/maintenance.js';
 import type { RunningJob } from './handler.js';
 import type { Logger } from './logger.js';
 import { toRunningJob } from './running-attempt.js';
@@ -27,6 +28,8 @@ export interface JobServerEvents {
   suspended: EndedAttempt & { readonly until: Date };
   /** The server lost the lease on the job. The job runs again, unless this was its last attempt or it is cancelled. */
   lost: { readonly claim: Claim };
+  /** This server has taken back jobs of servers that died, or whose leases have expired. */
+  rescued: RescueReport;
 }
 
 export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobServerEvents[Name]) => void;
@@ -57,6 +60,7 @@ export class ServerEvents {
     snoozed: new Set(),
     suspended: new Set(),
     lost: new Set(),
+    rescued: new Set(),
   };
 
   constructor(logger: Logger) {
@@ -108,6 +112,10 @@ export class ServerEvents {
 
   lost(claims: Iterable<Claim>): void {
     if (this.#listeners.lost.size > 0) for (const claim of claims) this.#emit('lost', { claim });
+  }
+
+  rescued(report: RescueReport): void {
+    this.#emit('rescued', report);
   }
 
   #emit<Name extends keyof JobServerEvents>(name: Name, event: JobServerEvents[Name]): void {

@@ -14,6 +14,7 @@ import type { JobReports } from './job-reports.js';
 import type { JobStatistics } from './job-statistics.js';
 import type { Maintenance } from './maintenance.js';
 import type { NotificationListener } from './notification.js';
+import type { PoolStatus } from './pool-status.js';
 import type { Queues } from './queues.js';
 import type { Quotas } from './quotas.js';
 import type { RecurringJobs } from './recurring-jobs.js';
@@ -68,6 +69,8 @@ export interface JobStorage {
   readClock(): Promise<Date>;
   /** Checks that the storage responds and accepts changes; rejects if it does not. */
   ping(): Promise<void>;
+  /** Returns the connection pools of this process. Takes no query. Empty for a storage without connections. */
+  pools(): PoolStatus[];
   /**
    * Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently, and
    * again, also after it has failed.
