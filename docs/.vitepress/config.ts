@@ -92,7 +92,7 @@ export default defineConfig({
         ),
       },
       { text: 'HTTP API', items: ['http-api', 'http-events', 'access', 'errors', 'api-changelog'].map(page) },
-      { text: 'Operating', items: ['operations', 'configuration', 'dashboard'].map(page) },
+      { text: 'Operating', items: ['operations', 'configuration', 'metrics', 'dashboard'].map(page) },
       { text: 'How it is built', items: ['architecture', 'faults', 'fuzz'].map(page) },
       { text: 'Reference', collapsed: true, items: reference },
       {

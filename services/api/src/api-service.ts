@@ -9,8 +9,13 @@ import {
   listen,
   loadApplication,
   type Logger,
+  measureEnqueued,
+  measurePools,
+  measureRequests,
+  observeRequests,
   type OnRelease,
   OutageWatch,
+  processMetrics,
   type RunningService,
   startService,
   storageHealth,
@@ -43,11 +48,15 @@ async function start(
   const stored = createStorage(config);
   const { jobs: storage, application: database } = stored;
   onRelease(() => Promise.all([storage.close(), database.close()]));
+  const metrics = processMetrics('api', config.WORKER_VERSION);
+  measurePools(metrics, () =>
+    stored.kind === 'postgres' ? [...stored.jobs.pools(), ...stored.application.pools()] : [],
+  );
   const application = await loadApplication(config, {
     storage,
     database: database.pool,
     logger,
-    clientMiddleware: [traceJobs],
+    clientMiddleware: [traceJobs, measureEnqueued(metrics)],
   });
   onRelease(() => application.stop());
   const events = new JobEvents(storage, { logger });
@@ -59,12 +68,13 @@ async function start(
     stored.kind === 'postgres' ? Promise.all([storage.ping(), stored.application.ping()]) : storage.ping();
   const outages = new OutageWatch(ping, logger);
   const access = createAccess(config, keys, logger, storage.clock, outages);
-  const health = storageHealth('api', storage, {
+  const health = storageHealth(metrics, storage, {
     count: countRequests(access),
     ...(stored.kind === 'postgres' && { check: () => stored.application.ping() }),
   });
 
   const app = createServiceApp(config, logger);
+  app.use(observeRequests([measureRequests(metrics, access.rateLimit ?? { refused: 0 })]));
   app.use(outages.middleware);
   app.use(traceRequests);
   app.use(resourceApi({ storage: stored, events, application, access, config, logger }));

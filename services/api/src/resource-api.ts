@@ -4,7 +4,7 @@ import type { JobEvents } from '@longshore/jobs';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard/request-origin';
 import { apiError, createResourceApi, type RequestGuard, tableIdempotencyStore } from '@longshore/resources';
-import { listOf, type LoadedApplication, type Logger, testJob } from '@longshore/service';
+import { isMetricsPath, listOf, type LoadedApplication, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { acceptedKinds, type AccessConfig } from './access/access-config.js';
 import { type Access, queueRowScopes, scopeRules } from './access/access.js';
@@ -126,7 +126,7 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
  * name.
  *
  * - 42101: the host name is not one of this service's, as in DNS rebinding. Checked if the API requires no credentials,
- *   or if `HTTP_ALLOWED_HOSTS` is set. `/metrics` can also be requested by IP address.
+ *   or if `HTTP_ALLOWED_HOSTS` is set. Metrics can also be requested by IP address.
  * - 40301: the request does not come directly from this machine, and access is not configured.
  * - 40302: the request would make a change and comes from a page of another site (cross-site request forgery).
  *   `API_CORS_ORIGINS` lists exceptions.
@@ -158,7 +158,7 @@ function requestGuard(config: GuardConfig): RequestGuard {
     const path = withoutPrefix(ctx.path, API_PATH_PREFIX);
     if (path === '/healthz' || path === '/readyz') return;
     const { host } = ctx.req.headers;
-    if (checksHost && !isServed(host) && !(path === '/metrics' && isAddress(host))) throw wrongHost(host);
+    if (checksHost && !isServed(host) && !(isMetricsPath(path) && isAddress(host))) throw wrongHost(host);
     if (isLocalOnly && !isDirectFromLoopback(ctx.req)) throw notLocal;
     if (!reading.has(ctx.method) && !isSameOrigin(ctx) && !origins.has(ctx.get('Origin')))
       throw foreignSite(ctx);

@@ -16,10 +16,14 @@ import {
   type Environment,
   listen,
   type Logger,
+  measurePools,
+  measureRequests,
   metricsGuard,
   metricsVariables,
+  observeRequests,
   type OnRelease,
   OutageWatch,
+  processMetrics,
   proxyVariables,
   readConfig,
   type RunningService,
@@ -54,9 +58,12 @@ async function start(
   const access = dashboardAccess(config);
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   onRelease(() => storage.close());
-  const health = storageHealth('dashboard', storage);
+  const metrics = processMetrics('dashboard');
+  measurePools(metrics, () => storage.pools());
+  const health = storageHealth(metrics, storage);
   const outages = new OutageWatch(() => storage.ping(), logger);
   const app = createServiceApp(config, logger);
+  app.use(observeRequests([measureRequests(metrics)]));
   app.use(outages.middleware);
   const alerts = alertSender(config, storage, logger, outages);
   const closing = new AbortController();

@@ -1,5 +1,5 @@
 import { createApplication } from '@longshore/edge';
-import { JobServer, runOnce } from '@longshore/jobs';
+import { type EnqueueMiddleware, JobServer, runOnce } from '@longshore/jobs';
 import {
   applicationVariables,
   type Config,
@@ -11,9 +11,14 @@ import {
   loadApplication,
   type LoadedApplication,
   type Logger,
+  measureEnqueued,
+  measurePools,
+  measureRequests,
   metricsGuard,
   metricsVariables,
+  observeRequests,
   type OnRelease,
+  processMetrics,
   readConfig,
   type RunningService,
   serverVariables,
@@ -45,12 +50,17 @@ async function start(
   signal: AbortSignal,
   onRelease: OnRelease,
 ): Promise<AbortSignal> {
-  const { storage, database, application } = await prepare(config, logger, onRelease);
+  const metrics = processMetrics('worker', config.WORKER_VERSION);
+  const { storage, database, application } = await prepare(config, logger, onRelease, [
+    measureEnqueued(metrics),
+  ]);
   const { tables } = application;
-  const health = storageHealth('worker', storage, {
+  measurePools(metrics, () => [...storage.pools(), ...database.pools()]);
+  const health = storageHealth(metrics, storage, {
     ...(tables !== undefined && { check: () => database.ping() }),
   });
   const app = createApplication(Koa, 0); // health checks and metrics do not look at addresses
+  app.use(observeRequests([measureRequests(metrics)]));
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
@@ -109,6 +119,7 @@ async function prepare(
   config: WorkerConfig,
   logger: Logger,
   onRelease: OnRelease,
+  clientMiddleware: readonly EnqueueMiddleware[] = [],
 ): Promise<{
   readonly storage: PostgresStorage;
   readonly database: ApplicationDatabase;
@@ -118,7 +129,12 @@ async function prepare(
   const storage = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
   onRelease(() => Promise.all([storage.close(), database.close()]));
-  const application = await loadApplication(config, { storage, database: database.pool, logger });
+  const application = await loadApplication(config, {
+    storage,
+    database: database.pool,
+    logger,
+    clientMiddleware,
+  });
   onRelease(() => application.stop());
   return { storage, database, application };
 }

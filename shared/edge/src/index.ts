@@ -42,3 +42,4 @@ export {
 } from './spellings.js';
 export { type Attempt, Throttle, type ThrottlePolicy } from './throttle.js';
 export { fold, jsonEscapes, jsonWords, wordPattern, wordsOf } from './words.js';
+export { requestIdOf } from './request-id.js';

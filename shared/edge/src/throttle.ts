@@ -37,6 +37,7 @@ export class Throttle {
   readonly #now: () => number;
   /** Least recently used first. */
   readonly #buckets = new Map<string, Bucket>();
+  #refused = 0;
 
   /** @param now returns milliseconds; by default, of a monotonic clock */
   constructor(policy: ThrottlePolicy, now: () => number = () => performance.now()) {
@@ -44,10 +45,16 @@ export class Throttle {
     this.#now = now;
   }
 
+  /** Number of attempts that were refused. */
+  get refused(): number {
+    return this.#refused;
+  }
+
   /** Counts an attempt, if one is possible. */
   take(client: string): Attempt {
     const bucket = this.#bucketOf(client);
     const isAllowed = bucket.tokens >= 1;
+    if (!isAllowed) this.#refused += 1;
     const left = isAllowed ? { ...bucket, tokens: bucket.tokens - 1 } : bucket;
     this.#buckets.delete(client); // set again, so that the map is sorted by last use
     this.#buckets.set(client, left);

@@ -64,6 +64,10 @@ import { feedPlans, indexPlans, searchPlans } from './connection/session.js';
 import { Notifier } from './notifications/notifier.js';
 import { unnamed } from './connection/statement.js';
 
+const newestMigration = unnamed(
+  `select coalesce(max(substring(name from '^[0-9]+')::integer), 0) as version from longshore.migration`,
+);
+
 /** Maximum time, in milliseconds, that each step of closing waits for running work. */
 const closeGraceMs = 3_000;
 
@@ -265,6 +269,12 @@ export class PostgresStorage implements JobStorage {
   /** Resolves to the names of the migrations that {@link open} would run, in order. Changes nothing. */
   async pendingMigrations(): Promise<string[]> {
     return pendingMigrations(this.#database.options, await jobStoreIn(this.#database.schema));
+  }
+
+  /** Resolves to the number of the newest migration that the database has; 0 if it has none. */
+  async migrationVersion(): Promise<number> {
+    const [row] = await this.#reads.query<{ version: number }>(newestMigration);
+    return row?.version ?? 0;
   }
 
   close(): Promise<void> {

@@ -2,14 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
 import { type JobServer, type JobStorage, StorageUnavailableError } from '@longshore/jobs';
 import type Koa from 'koa';
-import { createMetrics, measureAttempts } from './metrics.js';
+import type { Registry } from 'prom-client';
+import { measureServer } from './job-metrics.js';
+import { measureStorage } from './process-metrics.js';
+import { type MeasuredStorage, readStorageMetrics } from './storage-metrics.js';
 
 /** What the health routes of a service report. */
 export interface Health {
   /** Resolves if the service can do its work; otherwise rejects with the reason. */
   ready(): Promise<void>;
-  /** Returns the metrics as Prometheus text. */
-  metrics(): Promise<{ contentType: string; text: string }>;
+  /** Returns the metrics of this process. */
+  metrics(): Promise<Registry>;
+  /** Returns the metrics of the storage, which are the same in all processes. */
+  storageMetrics(): Promise<Registry>;
 }
 
 /** How long computed metrics are reused, in milliseconds. */
@@ -25,11 +30,12 @@ const stalledMs = 5_000;
  * Creates the health routes:
  * - `/healthz`: the process responds.
  * - `/readyz`: the service can do its work.
- * - `/metrics`: metrics that are at most about a second old; 503 while the storage is unavailable.
+ * - `/metrics`: the metrics of this process, for Prometheus; at most about a second old, like the next ones.
+ * - `/metrics/storage`: the metrics of the storage. Every process returns the same, so scrape one of them.
  *
  * Paths match exactly, so a gateway that blocks a path need not consider other spellings.
  *
- * @param count middleware that counts requests for `/metrics` towards a rate limit; by default, requests are not
+ * @param count middleware that counts requests for metrics towards a rate limit; by default, requests are not
  *   counted
  * @param now returns milliseconds of a monotonic clock
  */
@@ -40,7 +46,10 @@ export function healthRoutes(
 ): Router {
   const router = new Router({ sensitive: true, strict: true });
   const ready = shared(() => inTime(health.ready()), 0, now);
-  const metrics = shared(() => health.metrics(), metricsHoldMs, now);
+  const metricRoutes = {
+    '/metrics': () => health.metrics(),
+    '/metrics/storage': () => health.storageMetrics(),
+  };
   router.get('/healthz', (context) => {
     context.set('cache-control', 'no-store');
     context.body = { status: 'ok' };
@@ -55,18 +64,19 @@ export function healthRoutes(
       context.body = { status: 'not ready', reason: reasonOf(error, context) };
     }
   });
-  router.get('/metrics', count, async (context) => {
-    try {
+  for (const [path, read] of Object.entries(metricRoutes)) {
+    const metrics = shared(() => read().then(textOf), metricsHoldMs, now);
+    router.get(path, count, async (context) => {
       const { contentType, text } = await metrics();
       context.set('content-type', contentType);
       context.body = text;
-    } catch (error) {
-      if (!(error instanceof StorageUnavailableError)) throw error;
-      context.status = 503;
-      context.body = `# ${error.message}\n`;
-    }
-  });
+    });
+  }
   return router;
+}
+
+async function textOf(registry: Registry): Promise<{ contentType: string; text: string }> {
+  return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
 /** Thrown if a service is not ready. The message is for anyone who can send a request. */
@@ -126,7 +136,7 @@ async function inTime(check: Promise<void>): Promise<void> {
 export interface ReadinessOptions {
   /** Rejects if something else that the service needs is not usable, such as the application's database. */
   readonly check?: () => Promise<unknown>;
-  /** Middleware that counts requests for `/metrics` towards a rate limit. */
+  /** Middleware that counts requests for metrics towards a rate limit. */
   readonly count?: Koa.Middleware;
   /** Returns milliseconds of a monotonic clock. */
   readonly now?: () => number;
@@ -139,22 +149,27 @@ export interface Readiness {
    * Reports that the storage is open. Until then, the service is not ready. Afterwards, `/readyz` checks the storage.
    */
   opened(): void;
-  /** Adds metrics about the attempts of a job server to `/metrics`. The service is then only ready while it claims jobs. */
+  /** Adds the metrics of a job server to `/metrics`. The service is then only ready while it claims jobs. */
   runs(server: JobServer): void;
 }
 
 /**
- * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open, while
+ * Creates the health routes of a service that uses a job storage, and adds the storage to the metrics of the process. The service is not ready until the storage is open, while
  * the storage cannot be written to, and while its job server cannot claim jobs.
  */
 export function storageHealth(
-  service: string,
-  storage: JobStorage,
+  metrics: Registry,
+  storage: JobStorage & MeasuredStorage,
   { check, count, now }: ReadinessOptions = {},
 ): Readiness {
   let open = false;
   const servers: JobServer[] = [];
-  const metrics = createMetrics(service, storage);
+  measureStorage(metrics, () =>
+    inTime(storage.ping()).then(
+      () => true,
+      () => false,
+    ),
+  );
   return {
     routes: healthRoutes(
       {
@@ -163,7 +178,8 @@ export function storageHealth(
           await Promise.all([storage.ping(), check?.()]);
           for (const server of servers) checkClaiming(server);
         },
-        metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
+        metrics: async () => metrics,
+        storageMetrics: () => readStorageMetrics(storage),
       },
       count,
       now,
@@ -173,7 +189,7 @@ export function storageHealth(
     },
     runs: (server) => {
       servers.push(server);
-      measureAttempts(server, metrics);
+      measureServer(metrics, server);
     },
   };
 }

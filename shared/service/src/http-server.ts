@@ -115,8 +115,13 @@ export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: 
   return app;
 }
 
+/** Returns whether a path is one of those that Prometheus reads. */
+export function isMetricsPath(path: string): boolean {
+  return path === '/metrics' || path === '/metrics/storage';
+}
+
 /**
- * Rejects requests for `/metrics` with a foreign `Host` header. Otherwise a web page could read the metrics by pointing
+ * Rejects requests for metrics with a foreign `Host` header. Otherwise a web page could read the metrics by pointing
  * its own host name at this service (DNS rebinding). IP addresses and `localhost` are always accepted, because an
  * attacker cannot redirect them.
  *
@@ -131,7 +136,7 @@ export function metricsGuard(allowedHosts = ''): Koa.Middleware {
     const { host = '' } = context.req.headers;
     const name = host.replace(/:\d*$/, '').toLowerCase();
     const isServed = names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
-    if (context.path !== '/metrics' || isServed) {
+    if (!isMetricsPath(context.path) || isServed) {
       await next();
       return;
     }

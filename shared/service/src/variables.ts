@@ -33,10 +33,10 @@ export const applicationVariables = {
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;
 
-/** Variables of a service that protects `/metrics` by host name. */
+/** Variables of a service that protects its metrics by host name. */
 export const metricsVariables = {
   /**
-   * Host names that requests for `/metrics` can use besides `localhost` and IP addresses. Comma-separated, without
+   * Host names that requests for metrics can use besides `localhost` and IP addresses. Comma-separated, without
    * ports.
    */
   HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^ *${host} *(, *${host} *)*$` })),

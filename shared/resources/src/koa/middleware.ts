@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline as pipeStream, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { mapInSlices, shorten } from '@longshore/edge';
+import { mapInSlices, requestIdOf, shorten } from '@longshore/edge';
 import type Koa from 'koa';
 import { apiError, ApiError } from '../errors/api-error.js';
 import type { CodeOf, ErrorCode } from '../errors/error-catalogue.js';
@@ -77,8 +76,10 @@ export function koaAdapter(
   };
 }
 
-async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): Promise<void> {
+async function send(ctx: Koa.Context, { status, headers, body, route }: ApiResponse): Promise<void> {
   setHeaders(ctx, headers);
+  // Where Koa's router notes the pattern of a route, too, so that whatever counts requests finds it in one place.
+  if (route !== undefined) Object.assign(ctx, { _matchedRoute: route });
   if (body === undefined) return sendNothing(ctx, status);
   ctx.status = status;
   if (body instanceof Readable) return stream(ctx, body);
@@ -181,14 +182,13 @@ function tagOfEncoded(etag: string, encoding: string): string {
 
 /** Converts a Koa context to a request that is independent of Koa. */
 function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>): ApiRequest {
-  const requestId = ctx.get('x-request-id');
   let connection: AbortController | undefined;
   return {
     method: ctx.method,
     path: ctx.path,
     query: ctx.querystring,
     headers: ctx.headers as ApiRequest['headers'],
-    id: /^[\w.:-]{1,128}$/.test(requestId) ? requestId : randomUUID(),
+    id: requestIdOf(ctx),
     address: ctx.ip,
     /** Created on first use, because most calls do not need it. */
     get signal() {

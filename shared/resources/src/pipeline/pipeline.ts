@@ -48,8 +48,10 @@ import {
   functionOf,
   isStream,
   noSuchPath,
+  patternOf,
   requireMethod,
   type Route,
+  supportedVersion,
 } from './route.js';
 
 /**
@@ -110,13 +112,20 @@ export class Pipeline {
     const path = withoutPrefix(request.path, this.#options.prefix);
     if (path === undefined) return undefined;
     let caller: Caller = { principal: undefined, headers: {} };
+    let route: string | undefined;
+    const progress: Progress = {
+      routed: (pattern) => (route = pattern),
+      identified: (identified) => (caller = identified),
+    };
+    const completed = (response: ApiResponse): ApiResponse => ({
+      ...response,
+      headers: { ...caller.headers, ...response.headers },
+      ...(route !== undefined && { route }),
+    });
     try {
-      const response = await answer(this.#options, request, pathSegments(path), (identified) => {
-        caller = identified;
-      });
-      return withHeaders(response, caller.headers);
+      return completed(await answer(this.#options, request, pathSegments(path), progress));
     } catch (error) {
-      return withHeaders(this.answerError(request, error, caller.principal), caller.headers);
+      return completed(this.answerError(request, error, caller.principal));
     }
   }
 
@@ -142,8 +151,12 @@ export class Pipeline {
   }
 }
 
-function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
-  return { ...response, headers: { ...headers, ...response.headers } };
+/** Learns what a request is about while it is handled, because an error can follow at any time. */
+interface Progress {
+  /** Called with the pattern of the route. */
+  readonly routed: (pattern: string) => void;
+  /** Called first with only the rate limit headers, and again once the caller is known. */
+  readonly identified: (caller: Caller) => void;
 }
 
 /**
@@ -165,27 +178,31 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
  * Only this last stage uses the storage.
  *
  * @param segments the decoded path, such as `['api', 'v1', 'orders', '7']` or `['errors', '40402']`
- * @param onCaller called first with only the rate limit headers, and again once the caller is known. An error can
- *   follow either call
  */
 async function answer(
   pipeline: PipelineOptions,
   request: ApiRequest,
   segments: readonly string[],
-  onCaller: (caller: Caller) => void,
+  progress: Progress,
 ): Promise<ApiResponse> {
-  if (segments[0]?.toLowerCase() === 'errors') return readOnly(request, errorPage(request, segments));
+  if (segments[0]?.toLowerCase() === 'errors') {
+    const page = errorPage(request, segments);
+    progress.routed('/errors/{code}');
+    return readOnly(request, page);
+  }
   const reference = pipeline.reference(segments);
   if (reference !== undefined) {
-    countByAddress(pipeline.accessControl, request, onCaller);
+    progress.routed(`/api/${supportedVersion}/{reference}`);
+    countByAddress(pipeline.accessControl, request, progress.identified);
     return readOnly(request, reference);
   }
   const unscopedRoute = findRoute(pipeline.catalog, afterVersion(segments));
+  progress.routed(patternOf(unscopedRoute));
   if (request.path.endsWith('/') && !readingMethods.has(request.method)) throw noSuchPath(segments, true);
   requireMethod(unscopedRoute, request.method);
   if (request.method === 'OPTIONS') return optionsResponse(unscopedRoute, request);
 
-  const principal = await identifyCaller(pipeline.accessControl, request, onCaller);
+  const principal = await identifyCaller(pipeline.accessControl, request, progress.identified);
   const scope = pipeline.scopeOf(scopedCall(unscopedRoute, request.method));
   requireScope(principal, scope);
   const route = applyRowScope(unscopedRoute, pipeline.rowScopes, principal);

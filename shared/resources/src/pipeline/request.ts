@@ -36,6 +36,8 @@ export interface ApiResponse {
    * status 304, this is the body of the 200 that the response stands for; it is not sent.
    */
   readonly body?: unknown;
+  /** The pattern of the route, such as `/api/v1/jobs/{id}`, not of a path that does not exist. For metrics and logs. */
+  readonly route?: string;
 }
 
 const exposedHeaders = [

@@ -28,13 +28,19 @@ interface RoutedCollection {
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
 }
 
+/** An operation and its name, the last word of its path. */
+interface Named<Type> {
+  readonly operation: Type;
+  readonly name: string;
+}
+
 /** What a path refers to. */
 export type Route =
   | (RoutedCollection & { readonly kind: 'collection' })
   | (RoutedCollection & { readonly kind: 'search'; readonly keyword: string })
   | (RoutedCollection & { readonly kind: 'item'; readonly id: ItemId })
-  | (RoutedCollection & { readonly kind: 'operation'; readonly id: ItemId; readonly operation: Operation })
-  | (RoutedCollection & { readonly kind: 'set-operation'; readonly operation: SetOperation });
+  | (RoutedCollection & { readonly kind: 'operation'; readonly id: ItemId } & Named<Operation>)
+  | (RoutedCollection & { readonly kind: 'set-operation' } & Named<SetOperation>);
 
 /** The only API version that is served. */
 export const supportedVersion = 'v1';
@@ -63,6 +69,24 @@ export function findRoute(catalog: Catalog, segments: readonly string[]): Route 
   return route;
 }
 
+/** Returns the path of a route with placeholders for its ids, such as `/api/v1/customers/{id}/orders`. */
+export function patternOf(route: Route): string {
+  const parents = route.parents.map(({ resource }) => `/${resource.name}/{id}`).join('');
+  const collection = `/api/${supportedVersion}${parents}/${route.resource.name}`;
+  switch (route.kind) {
+    case 'collection':
+      return collection;
+    case 'search':
+      return `${collection}/search/{keyword}`;
+    case 'item':
+      return `${collection}/{id}`;
+    case 'operation':
+      return `${collection}/{id}/${route.name}`;
+    case 'set-operation':
+      return `${collection}/${route.name}`;
+  }
+}
+
 /** Returns whether GET on the route returns a stream of events. */
 export function isStream(route: Route): boolean {
   return route.kind === 'collection' && route.serves('stream');
@@ -78,9 +102,10 @@ function walk(
   if (segment === undefined) return { kind: 'collection', ...collection };
   if (name !== undefined && isSearch(collection, segment) && deeper.length === 0)
     return { kind: 'search', keyword: name, ...collection };
-  const setOperation = resource.setOperations.get(segment.toLowerCase());
+  const setName = segment.toLowerCase();
+  const setOperation = resource.setOperations.get(setName);
   if (setOperation !== undefined && name === undefined && serves('setOperations'))
-    return { kind: 'set-operation', operation: setOperation, ...collection };
+    return { kind: 'set-operation', operation: setOperation, name: setName, ...collection };
   if (segment === '' || !servesItems(serves)) return undefined;
   const id = itemIdOf(resource, segment);
   if (name === undefined) return { kind: 'item', id, ...collection };
@@ -93,7 +118,7 @@ function walk(
   }
   const operation = resource.operations.get(word);
   if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
-  return { kind: 'operation', id, operation, ...collection };
+  return { kind: 'operation', id, operation, name: word, ...collection };
 }
 
 function collectionAt(
