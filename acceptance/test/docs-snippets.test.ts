@@ -19,6 +19,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/access.md sh': 'acceptance/test/credentials.test.ts',
   'docs/dashboard.md console': 'acceptance/test/credentials.test.ts',
   'docs/dashboard.md json': 'shared/jobs-dashboard/test/alerts.test.ts',
+  'docs/deploying.md nginx': 'acceptance/test/gateway/restarts.gateway.ts',
   'docs/errors.md json': 'acceptance/test/make-dev.test.ts',
   'docs/http-api.md json': 'acceptance/test/http-api-docs.test.ts',
   'docs/http-api.md sh': 'acceptance/test/http-api-docs.test.ts',

@@ -13,11 +13,12 @@ export interface Nginx {
  * Starts nginx as a gateway. Response buffering and other proxy settings keep their defaults.
  *
  * @param locations the location blocks of nginx's server
+ * @param upstreams the upstream blocks that the locations name
  */
-export async function startNginx(port: number, locations: string): Promise<Nginx> {
+export async function startNginx(port: number, locations: string, upstreams = ''): Promise<Nginx> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-nginx-'));
   await mkdir(path.join(directory, 'temporary'));
-  await writeFile(path.join(directory, 'nginx.conf'), configuration(port, locations));
+  await writeFile(path.join(directory, 'nginx.conf'), configuration(port, locations, upstreams));
   const child = spawn('nginx', ['-p', directory, '-c', 'nginx.conf', '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -41,7 +42,7 @@ export async function startNginx(port: number, locations: string): Promise<Nginx
   };
 }
 
-function configuration(port: number, locations: string): string {
+function configuration(port: number, locations: string, upstreams: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path temporary/${name};`)
     .join('\n  ');
@@ -49,10 +50,11 @@ function configuration(port: number, locations: string): string {
 daemon off;
 master_process off;
 pid nginx.pid;
-events {}
+events { worker_connections 4096; }
 http {
   access_log off;
   ${temporary}
+  ${upstreams}
   server {
     listen 127.0.0.1:${port};
     location = /nginx { return 204; }

@@ -5,6 +5,7 @@ import { isTraceparent } from '@longshore/jobs/storage';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
   createServiceApp,
+  drain,
   jobServerOptions,
   listen,
   loadApplication,
@@ -100,12 +101,16 @@ async function start(
   const server = embedded ? new JobServer(jobServerOptions(application, storage, config, logger)) : null;
   if (server !== null) onRelease(() => server.stop()); // after the listener is closed
   const listener = await listen(app, config, logger, rootUrlOf(config));
-  onRelease(() => listener.close());
   onRelease(async () => {
+    const closed = listener.close(); // first, so that clients do not open another stream here
     closing.abort();
     outages.stop();
-    await events.close(); // ends requests that wait for events, so that the listener can close
-    await alerts?.stop();
+    try {
+      await events.close(); // ends requests that wait for events, so that the listener can close
+      await alerts?.stop();
+    } finally {
+      await closed;
+    }
   });
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
@@ -121,6 +126,7 @@ async function start(
   if (server !== null) health.runs(server);
   if (server !== null) await available(() => server.start());
   health.opened();
+  onRelease(() => drain(health, config));
   alerts?.start();
   logger.info({ storage: config.API_STORAGE, application: application.name, embedded }, 'ready');
 }

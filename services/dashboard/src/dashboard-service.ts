@@ -13,6 +13,7 @@ import {
   dashboardVariables,
   databaseOptions,
   databaseVariables,
+  drain,
   type Environment,
   listen,
   type Logger,
@@ -95,14 +96,19 @@ async function start(
   if (Object.keys(access).every((name) => name === 'secret') && config.NODE_ENV !== 'production')
     logger.warn({}, 'No way to sign in is configured: everyone on this machine is an admin of the dashboard');
   const listener = await listen(app, config, logger);
-  onRelease(() => listener.close());
   onRelease(async () => {
+    const closed = listener.close(); // first, so that browsers do not open another stream here
     closing.abort();
     outages.stop();
-    await alerts.stop();
+    try {
+      await alerts.stop();
+    } finally {
+      await closed;
+    }
   });
   await whenAvailable(() => storage.open(), logger, signal);
   health.opened();
+  onRelease(() => drain(health, config));
   alerts.start();
   logger.info({}, 'ready');
 }

@@ -74,6 +74,7 @@ async function start(
   health.runs(server);
   await whenAvailable(() => server.start(), logger, signal);
   health.opened();
+  onRelease(async () => health.stopping());
   logger.info({ application: application.name }, 'ready');
   return server.ended;
 }

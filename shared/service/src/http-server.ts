@@ -1,11 +1,13 @@
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIP, Server as NetServer } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createApplication, shorten } from '@longshore/edge';
 // Not from the package's index, which would add a fifth to the time in which a worker is loaded.
 import { limitConnections } from '@longshore/resources/connection-limit';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { listOf } from './config.js';
+import type { Readiness } from './health.js';
 
 /** Time limit for receiving the headers of a request, in milliseconds. */
 const headersMs = 20_000;
@@ -15,12 +17,25 @@ const requestMs = 120_000;
 /** How often a closing listener closes idle connections, in milliseconds. */
 const idleCheckMs = 50;
 
+/** How long a load balancer may leave a connection idle before a closing listener closes it, in milliseconds. */
+const reuseMs = 1_000;
+
+/** How long a listener that is to be closed waits at most for a moment in which no client is connecting, in milliseconds. */
+const quietMs = 2_000;
+
+/** How long a turn of the event loop may take after which the listener is closed, in milliseconds. */
+const shortTurnMs = 1;
+
+/** The default of `HTTP_DRAIN_MS` in production: kube-proxy and most load balancers notice within a few seconds. */
+const productionDrainMs = 5_000;
+
 export interface HttpListener {
   readonly server: Server;
   readonly port: number;
   /**
-   * Stops accepting connections. Resolves when all connections are closed. Requests in progress have five seconds to
-   * finish.
+   * Stops accepting connections. Requests on open connections are still answered, with `Connection: close`.
+   * Resolves when all connections are closed: idle ones after a second, or at once if `HTTP_DRAIN_MS` is 0; those with a
+   * request in progress at the latest after `HTTP_STOP_TIMEOUT_MS`.
    */
   close(): Promise<void>;
 }
@@ -34,6 +49,9 @@ interface Listening {
   readonly HTTP_MAX_CONNECTIONS_PER_ADDRESS: number;
   readonly HTTP_KEEP_ALIVE_MS: number;
   readonly HTTP_STOP_TIMEOUT_MS: number;
+  /** Omitted by services without clients. */
+  readonly HTTP_DRAIN_MS?: number;
+  readonly NODE_ENV?: string;
 }
 
 /**
@@ -53,6 +71,7 @@ export async function listen(
     if (!isDisconnect(error)) logger.error({ err: error }, 'a request failed');
   });
   const handle = app.callback();
+  const open = new Set<ServerResponse>();
   const server = createServer(
     {
       keepAliveTimeout: config.HTTP_KEEP_ALIVE_MS,
@@ -60,7 +79,12 @@ export async function listen(
       requestTimeout: requestMs,
       requireHostHeader: rootUrl === undefined, // the API itself rejects requests without Host
     },
-    (request, response) => void handle(request, response),
+    (request, response) => {
+      if (!server.listening) response.shouldKeepAlive = false;
+      open.add(response);
+      response.once('close', () => open.delete(response));
+      void handle(request, response);
+    },
   );
   const limits = { total: config.HTTP_MAX_CONNECTIONS, perAddress: config.HTTP_MAX_CONNECTIONS_PER_ADDRESS };
   limitConnections(server, limits, rootUrl ?? '');
@@ -70,7 +94,7 @@ export async function listen(
   });
   const { port } = server.address() as AddressInfo; // never a string for a TCP server
   logger.info({ host: HOST, port }, 'listening');
-  return { server, port, close: () => close(server, config.HTTP_STOP_TIMEOUT_MS) };
+  return { server, port, close: () => close(server, open, config) };
 }
 
 /** Returns whether the error means that the client disconnected. Event streams usually end this way. */
@@ -78,15 +102,63 @@ function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }
 
-async function close(server: Server, stopTimeoutMs: number): Promise<void> {
-  const last = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
-  const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
+/**
+ * A connection is closed by the answer to its next request, which announces that. Closing idle connections at once would
+ * fail requests that a load balancer is just sending on them: it cannot repeat those that change something.
+ */
+async function close(server: Server, open: ReadonlySet<ServerResponse>, config: Listening): Promise<void> {
+  if (drainMs(config) > 0) await untilNoneConnects(server);
+  const last = setTimeout(() => server.closeAllConnections(), config.HTTP_STOP_TIMEOUT_MS);
+  const idleMs = Math.min(drainMs(config), reuseMs);
+  const closed = new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve()); // that of the HTTP server closes idle connections, too
   });
+  for (const response of open) if (!response.headersSent) response.shouldKeepAlive = false;
+  server.keepAliveTimeout = Math.max(idleMs, 1); // of connections that become idle from now on; 0 would mean no limit
+  const patience = new AbortController();
+  void closed.then(() => patience.abort());
+  await sleep(idleMs, undefined, { signal: patience.signal }).catch(() => undefined);
+  const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
+  server.close(); // closes idle connections, and ends the server's own timers
+  await closed;
   clearInterval(idle);
   clearTimeout(last);
+}
+
+/**
+ * Resolves right after a short turn of the event loop in which no connection was waiting to be accepted. Closing the
+ * listener resets connections that wait, with the requests that clients have already sent on them.
+ */
+async function untilNoneConnects(server: Server): Promise<void> {
+  let accepted = true;
+  const note = (): void => void (accepted = true);
+  server.on('connection', note).on('drop', note);
+  const startedMs = performance.now();
+  let turnMs = 0;
+  for (let nowMs = startedMs; accepted || turnMs > shortTurnMs; nowMs += turnMs) {
+    if (nowMs - startedMs > quietMs) break;
+    accepted = false;
+    await nextTurn();
+    turnMs = performance.now() - nowMs;
+  }
+  server.off('connection', note).off('drop', note);
+}
+
+/** Returns `HTTP_DRAIN_MS`, or its default: 5,000 in production, otherwise 0. */
+function drainMs({ HTTP_DRAIN_MS, NODE_ENV }: Pick<Listening, 'HTTP_DRAIN_MS' | 'NODE_ENV'>): number {
+  return HTTP_DRAIN_MS ?? (NODE_ENV === 'production' ? productionDrainMs : 0);
+}
+
+/**
+ * Reports on `/readyz` that the service is stopping, and goes on serving for `HTTP_DRAIN_MS`. Load balancers stop sending
+ * requests to it in this time.
+ */
+export async function drain(
+  health: Pick<Readiness, 'stopping'>,
+  config: Pick<Listening, 'HTTP_DRAIN_MS' | 'NODE_ENV'>,
+): Promise<void> {
+  health.stopping();
+  await sleep(drainMs(config));
 }
 
 interface ProxyConfig {

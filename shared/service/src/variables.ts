@@ -126,8 +126,13 @@ export const serverVariables = {
   WORKER_RESULTS_DIR: Type.String({ default: '.data/results' }),
 };
 
-/** Variables of a service that may run behind a proxy. */
+/** Variables of a service that answers requests of clients, and may run behind a proxy. */
 export const proxyVariables = {
+  /**
+   * How long the service goes on serving after SIGTERM while `/readyz` says 503, in milliseconds, so that load balancers
+   * stop sending requests to it before it stops accepting them. Defaults to 5,000 in production, and to 0 otherwise.
+   */
+  HTTP_DRAIN_MS: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
   /** Number of trusted proxies in front of the service. Each proxy appends an address to `X-Forwarded-For`. */
   HTTP_TRUSTED_PROXIES: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
 };

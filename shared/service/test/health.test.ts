@@ -4,9 +4,15 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import {
   createLogger,
+<<<<<<< HEAD
   type HttpListener,
   listen,
   processMetrics,
+=======
+  drain,
+  type HttpListener,
+  listen,
+>>>>>>> 69a9015f (Serve on for a while after SIGTERM, and close no connection on which a request may be under way)
   storageHealth,
   whenAvailable,
 } from '../src/index.js';
@@ -50,6 +56,19 @@ describe('The health of a service', () => {
     it(`is not served at ${path}, which a gateway may not recognize as /metrics`, async () => {
       expect((await get(path)).status).to.equal(404);
     });
+
+  it('is not ready while it is stopping, but still serves', async () => {
+    await storage.open();
+    health.opened();
+    expect((await get('/readyz')).status).to.equal(200);
+    await drain(health, { HTTP_DRAIN_MS: 0 });
+    const response = await get('/readyz');
+    expect([response.status, response.text]).to.deep.equal([
+      503,
+      '{"status":"not ready","reason":"the service is stopping"}',
+    ]);
+    expect((await get('/healthz')).status).to.equal(200);
+  });
 
   it('is not ready before its storage is open, and says why', async () => {
     const response = await get('/readyz');

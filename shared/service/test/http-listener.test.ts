@@ -14,6 +14,7 @@ describe('An HTTP listener', () => {
   const start = async (
     limits: { total: number; perAddress: number },
     stopTimeoutMs = hourMs,
+    drainMs = 0,
   ): Promise<void> => {
     const app = new Koa();
     app.use((context) => (context.body = 'here'));
@@ -26,6 +27,7 @@ describe('An HTTP listener', () => {
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: limits.perAddress,
         HTTP_KEEP_ALIVE_MS: hourMs,
         HTTP_STOP_TIMEOUT_MS: stopTimeoutMs,
+        HTTP_DRAIN_MS: drainMs,
       },
       createLogger('test', 'silent'),
     );
@@ -69,6 +71,18 @@ describe('An HTTP listener', () => {
     const [answer] = (await once(held, 'data')) as [Buffer];
     expect(answer.toString()).to.contain('Keep-Alive: timeout=3600\r\n');
     await Promise.all([once(held, 'close'), listener.close()]);
+  });
+
+  it('answers what arrives on an open connection while it stops, and announces the end of the connection', async () => {
+    await start({ total: 2, perAddress: 2 }, hourMs, 1);
+    const closed = listener.close();
+    await eventually(async () => !listener.server.listening);
+    held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const answer = await text(held);
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.to.contain('Connection: close\r\n');
+    await closed;
   });
 
   it('accepts connections again after one is closed', async () => {
