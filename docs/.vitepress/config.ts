@@ -92,11 +92,10 @@ export default defineConfig({
         ),
       },
       { text: 'HTTP API', items: ['http-api', 'http-events', 'access', 'errors', 'api-changelog'].map(page) },
-<<<<<<< HEAD
-      { text: 'Operating', items: ['operations', 'configuration', 'metrics', 'dashboard'].map(page) },
-=======
-      { text: 'Operating', items: ['operations', 'deploying', 'configuration', 'dashboard'].map(page) },
->>>>>>> 69a9015f (Serve on for a while after SIGTERM, and close no connection on which a request may be under way)
+      {
+        text: 'Operating',
+        items: ['operations', 'deploying', 'configuration', 'metrics', 'dashboard'].map(page),
+      },
       { text: 'How it is built', items: ['architecture', 'faults', 'fuzz'].map(page) },
       { text: 'Reference', collapsed: true, items: reference },
       {

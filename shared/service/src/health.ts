@@ -149,24 +149,16 @@ export interface Readiness {
    * Reports that the storage is open. Until then, the service is not ready. Afterwards, `/readyz` checks the storage.
    */
   opened(): void;
-<<<<<<< HEAD
-  /** Adds the metrics of a job server to `/metrics`. The service is then only ready while it claims jobs. */
-=======
   /** Reports that the service is stopping. From then on, it is not ready. */
   stopping(): void;
-  /** Adds metrics about the attempts of a job server to `/metrics`. The service is then only ready while it claims jobs. */
->>>>>>> 69a9015f (Serve on for a while after SIGTERM, and close no connection on which a request may be under way)
+  /** Adds the metrics of a job server to `/metrics`. The service is then only ready while it claims jobs. */
   runs(server: JobServer): void;
 }
 
 /**
-<<<<<<< HEAD
- * Creates the health routes of a service that uses a job storage, and adds the storage to the metrics of the process. The service is not ready until the storage is open, while
- * the storage cannot be written to, and while its job server cannot claim jobs.
-=======
- * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open, while
- * the storage cannot be written to, while its job server cannot claim jobs, and while it is stopping.
->>>>>>> 69a9015f (Serve on for a while after SIGTERM, and close no connection on which a request may be under way)
+ * Creates the health routes of a service that uses a job storage, and adds the storage to the metrics of the process. The
+ * service is not ready until the storage is open, while the storage cannot be written to, while its job server cannot
+ * claim jobs, and while it is stopping.
  */
 export function storageHealth(
   metrics: Registry,

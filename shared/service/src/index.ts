@@ -25,15 +25,18 @@ export {
   serviceVariables,
 } from './variables.js';
 export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
-<<<<<<< HEAD
-export { type HttpListener, listen, createServiceApp, isMetricsPath, metricsGuard } from './http-server.js';
+export {
+  drain,
+  type HttpListener,
+  listen,
+  createServiceApp,
+  isMetricsPath,
+  metricsGuard,
+} from './http-server.js';
 export { measureRequests } from './http-metrics.js';
 export { measureEnqueued } from './job-metrics.js';
 export { currentRequest, type EndedRequest, observeRequests } from './observed-requests.js';
 export { measurePools, processMetrics, serviceVersion } from './process-metrics.js';
-=======
-export { drain, type HttpListener, listen, createServiceApp, metricsGuard } from './http-server.js';
->>>>>>> 69a9015f (Serve on for a while after SIGTERM, and close no connection on which a request may be under way)
 export { jobServerOptions, readQueues } from './job-server.js';
 export { type ApplicationParts, loadApplication, type LoadedApplication } from './load-application.js';
 export { testJob } from './test-job.js';

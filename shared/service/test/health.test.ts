@@ -4,15 +4,10 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import {
   createLogger,
-<<<<<<< HEAD
-  type HttpListener,
-  listen,
-  processMetrics,
-=======
   drain,
   type HttpListener,
   listen,
->>>>>>> 69a9015f (Serve on for a while after SIGTERM, and close no connection on which a request may be under way)
+  processMetrics,
   storageHealth,
   whenAvailable,
 } from '../src/index.js';
