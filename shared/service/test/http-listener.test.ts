@@ -11,13 +11,18 @@ const hourMs = 3_600_000;
 describe('An HTTP listener', () => {
   let listener: HttpListener;
   let held: Socket;
+  /** What requests wait for. */
+  let pending: Promise<void> | undefined;
+  beforeEach(() => (pending = undefined));
   const start = async (
     limits: { total: number; perAddress: number },
     stopTimeoutMs = hourMs,
-    drainMs = 0,
   ): Promise<void> => {
     const app = new Koa();
-    app.use((context) => (context.body = 'here'));
+    app.use(async (context) => {
+      await pending;
+      context.body = 'here';
+    });
     listener = await listen(
       app,
       {
@@ -27,7 +32,6 @@ describe('An HTTP listener', () => {
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: limits.perAddress,
         HTTP_KEEP_ALIVE_MS: hourMs,
         HTTP_STOP_TIMEOUT_MS: stopTimeoutMs,
-        HTTP_DRAIN_MS: drainMs,
       },
       createLogger('test', 'silent'),
     );
@@ -73,13 +77,17 @@ describe('An HTTP listener', () => {
     await Promise.all([once(held, 'close'), listener.close()]);
   });
 
-  it('answers what arrives on an open connection while it stops, and announces the end of the connection', async () => {
-    await start({ total: 2, perAddress: 2 }, hourMs, 1);
-    const closed = listener.close();
-    await eventually(async () => !listener.server.listening);
+  it('answers a request in progress when it stops, and announces the end of the connection', async () => {
+    await start({ total: 2, perAddress: 2 });
+    let release = (): void => undefined;
+    pending = new Promise((resolve) => (release = resolve));
+    const arrived = once(listener.server, 'request');
     held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    const answer = await text(held);
-    expect(answer)
+    await arrived;
+    const closed = listener.close();
+    expect(listener.server.listening).to.equal(false);
+    release();
+    expect(await text(held))
       .to.match(/^HTTP\/1\.1 200 /)
       .and.to.contain('Connection: close\r\n');
     await closed;
