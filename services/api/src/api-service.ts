@@ -4,6 +4,7 @@ import { type EnqueueMiddleware, JobEvents, JobServer } from '@longshore/jobs';
 import { isTraceparent } from '@longshore/jobs/storage';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
+  AccessLog,
   createServiceApp,
   drain,
   jobServerOptions,
@@ -75,7 +76,8 @@ async function start(
   });
 
   const app = createServiceApp(config, logger);
-  app.use(observeRequests([measureRequests(metrics, access.rateLimit ?? { refused: 0 })]));
+  const accessLog = new AccessLog(logger, config.HTTP_ACCESS_LOG_PER_SECOND);
+  app.use(observeRequests([measureRequests(metrics, access.rateLimit ?? { refused: 0 }), accessLog.add]));
   app.use(outages.middleware);
   app.use(traceRequests);
   app.use(resourceApi({ storage: stored, events, application, access, config, logger }));

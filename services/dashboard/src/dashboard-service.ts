@@ -5,6 +5,7 @@ import {
   setSecurityHeaders,
 } from '@longshore/jobs-dashboard';
 import {
+  AccessLog,
   alertSettings,
   type Config,
   createServiceApp,
@@ -64,7 +65,8 @@ async function start(
   const health = storageHealth(metrics, storage);
   const outages = new OutageWatch(() => storage.ping(), logger);
   const app = createServiceApp(config, logger);
-  app.use(observeRequests([measureRequests(metrics)]));
+  const accessLog = new AccessLog(logger, config.HTTP_ACCESS_LOG_PER_SECOND);
+  app.use(observeRequests([measureRequests(metrics), accessLog.add]));
   app.use(outages.middleware);
   const alerts = alertSender(config, storage, logger, outages);
   const closing = new AbortController();

@@ -1,6 +1,7 @@
 import { createApplication } from '@longshore/edge';
 import { type EnqueueMiddleware, JobServer, runOnce } from '@longshore/jobs';
 import {
+  AccessLog,
   applicationVariables,
   type Config,
   databaseOptions,
@@ -60,7 +61,8 @@ async function start(
     ...(tables !== undefined && { check: () => database.ping() }),
   });
   const app = createApplication(Koa, 0); // health checks and metrics do not look at addresses
-  app.use(observeRequests([measureRequests(metrics)]));
+  const accessLog = new AccessLog(logger, config.HTTP_ACCESS_LOG_PER_SECOND);
+  app.use(observeRequests([measureRequests(metrics), accessLog.add]));
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);

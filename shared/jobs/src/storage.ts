@@ -156,7 +156,7 @@ export {
   type StateCounts,
   type SuspendOutcome,
 } from './job/job.js';
-export { isTraceparent, type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
+export { isTraceparent, readTraceId, type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
 export { type Check, checkOptions, isOptions, nearestName, type OptionNames } from './job/options.js';
 export * from './job/pause.js';
 export {

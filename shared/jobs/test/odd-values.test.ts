@@ -59,6 +59,7 @@ const serverOptions: Readonly<Record<keyof jobs.JobServerOptions, unknown>> = {
   threads: undefined,
   maxLogLines: undefined,
   maxLogLineBytes: undefined,
+  logHandlerLines: undefined,
   middleware: [],
   logger: jobs.silentLogger,
   host: 'host',

@@ -10,6 +10,7 @@ export {
   defineApplication,
   type SeedOptions,
 } from './application.js';
+export { AccessLog } from './access-log.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
 export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
 export { alertSettings, withVariableNames, dashboardSettings } from './dashboard-settings.js';

@@ -34,6 +34,7 @@ export function jobServerOptions(
     threads: config.WORKER_THREADS,
     maxLogLines: config.WORKER_JOB_LOG_MAX_LINES,
     maxLogLineBytes: config.WORKER_JOB_LOG_MAX_LINE_BYTES,
+    logHandlerLines: config.WORKER_JOB_LOG_STDOUT,
     logger,
   };
 }

@@ -43,7 +43,18 @@ const levelStyles: Readonly<Record<string, Style>> = {
 };
 
 /** Fields to hide, because every line repeats them or the format already includes them. */
-const hiddenFields = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
+const hiddenFields = new Set([
+  'level',
+  'time',
+  'msg',
+  'pid',
+  'hostname',
+  'name',
+  'service',
+  'version',
+  'instance',
+  'v',
+]);
 
 /**
  * Formats a JSON log line for people: `12:00:00.000 info message key=value`. The stack of an error follows on the next

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { requestIdOf } from '@longshore/edge';
-import { isTraceparent } from '@longshore/jobs/storage';
+import { readTraceId } from '@longshore/jobs/storage';
 import type Koa from 'koa';
 
 /** A request whose response has been sent, or whose client has left. */
@@ -47,8 +47,7 @@ export function observeRequests(listeners: readonly ((request: EndedRequest) => 
   return (context, next) => {
     const startedAt = performance.now();
     const id = requestIdOf(context);
-    const traceparent = context.get('traceparent');
-    const traceId = isTraceparent(traceparent) ? (traceparent.split('-')[1] ?? null) : null;
+    const traceId = readTraceId(context.get('traceparent'));
     context.set('x-request-id', id);
     context.res.once('close', () => {
       const request = { id, traceId, durationMs: performance.now() - startedAt, ...describe(context) };

@@ -1,7 +1,11 @@
+import { hostname } from 'node:os';
 import { onStopSignal, runSteps } from '@longshore/jobs/storage';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { ConfigError, type Environment } from './config.js';
+import { withoutPasswords, withoutSecrets } from './log-redaction.js';
 import { misspeltVariables } from './misspelt-variables.js';
+import { currentRequest } from './observed-requests.js';
+import { serviceVersion } from './process-metrics.js';
 
 /** A service that runs until it is stopped. */
 export interface RunningService {
@@ -163,16 +167,21 @@ export async function startService(
 }
 
 /**
- * Creates a logger that writes JSON lines with time, level, service, fields and message.
+ * Creates a logger that writes JSON lines with time, level, service, version, instance (host and process id), fields and
+ * message, and with the ids of the request that is being handled and of its trace. Values that look like secrets are
+ * redacted.
  *
  * @param write called with each line; by default, lines go to standard output
  */
 export function createLogger(service: string, level: string, write?: (line: string) => void): Logger {
   const options: LoggerOptions = {
     level,
-    base: { service },
+    base: { service, version: serviceVersion, instance: `${hostname()}:${process.pid}` },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    mixin: () => ({ ...currentRequest() }),
+    formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
+    serializers: { err: (error: Error) => withoutSecrets({ ...pino.stdSerializers.err(error) }) },
+    hooks: { streamWrite: withoutPasswords },
   };
   return write === undefined ? pino(options) : pino(options, { write });
 }

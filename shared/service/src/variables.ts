@@ -21,6 +21,11 @@ export const serviceVariables = {
    * closed.
    */
   HTTP_STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 5_000 }),
+  /**
+   * How many requests are logged with a line each, per second; the others are counted in one line a second. With 0, only
+   * requests with a status of 500 or above are logged.
+   */
+  HTTP_ACCESS_LOG_PER_SECOND: Type.Integer({ minimum: 0, maximum: 10_000, default: 20 }),
 };
 
 /** Variables of a service that loads an application. */
@@ -122,6 +127,8 @@ export const serverVariables = {
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   /** Maximum size of a log line, in bytes. */
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
+  /** Whether the log lines of handlers also go to standard output, with the id of their job and of its trace. */
+  WORKER_JOB_LOG_STDOUT: Type.Boolean({ default: false }),
   /** Directory for files written by the application's jobs and by test jobs (`POST /test`). */
   WORKER_RESULTS_DIR: Type.String({ default: '.data/results' }),
 };

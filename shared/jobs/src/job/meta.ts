@@ -123,7 +123,7 @@ export function readMeta(meta: JobMeta | null, state: JobState | null = null): J
     timeoutMs: isWithin(stored.timeoutMs, bounds.timeoutMs) ? stored.timeoutMs : null,
     version: definitionVersion(meta),
     traceparent: trace,
-    traceId: trace?.slice(3, 35) ?? null,
+    traceId: readTraceId(trace),
     concurrencyKey: textOf(stored.concurrencyKey),
     concurrencyLimit: typeof stored.concurrencyKey === 'string' ? readLimit(stored.concurrencyLimit) : null,
     concurrencyRate: typeof stored.concurrencyKey === 'string' ? readRate(stored.concurrencyRate) : null,
@@ -186,6 +186,11 @@ function isWithin(value: unknown, { min, max }: Bounds): value is number {
 /** Returns the limit that applies to a stored one: the nearest valid limit, or 1 if it is not a number. */
 function readLimit(value: unknown): number {
   return typeof value === 'number' ? Math.trunc(clamp(value, bounds.concurrencyLimit)) : 1;
+}
+
+/** Returns the trace id of a `traceparent`: 32 hexadecimal digits. `null` if the value is not a valid `traceparent`. */
+export function readTraceId(value: unknown): string | null {
+  return readTraceparent(value)?.slice(3, 35) ?? null;
 }
 
 function readTraceparent(value: unknown): string | null {

@@ -9,6 +9,9 @@ export interface LogBounds {
   readonly maxLineBytes: number;
 }
 
+/** Receives each log line that is stored, as it is stored. */
+export type OnLogLine = (level: LogLevel, line: Pick<NewLogLine, 'message' | 'fields'>) => void;
+
 /** Minimum interval between writes of an attempt's progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
@@ -19,6 +22,7 @@ export class AttemptReport {
   readonly #clock: Clock;
   readonly #onPending: (report: AttemptReport) => void;
   readonly #elapsedMs: () => number;
+  readonly #onLine: OnLogLine | undefined;
   #lines: NewLogLine[] = [];
   #lastLine = 0;
   #progress: JobReport['progress'] = null;
@@ -29,6 +33,7 @@ export class AttemptReport {
    * @param clock the storage's clock
    * @param onPending called whenever the handler reports progress or adds a log line
    * @param elapsedMs measures the interval between writes of progress
+   * @param onLine called with each log line; by default, nothing is
    */
   constructor(
     claim: Claim,
@@ -36,12 +41,14 @@ export class AttemptReport {
     clock: Clock,
     onPending: (report: AttemptReport) => void,
     elapsedMs = () => performance.now(),
+    onLine?: OnLogLine,
   ) {
     this.claim = claim;
     this.#bounds = bounds;
     this.#clock = clock;
     this.#onPending = onPending;
     this.#elapsedMs = elapsedMs;
+    this.#onLine = onLine;
   }
 
   readonly progress = (percent: number, message?: string): void => {
@@ -121,5 +128,6 @@ export class AttemptReport {
 
   #add(level: LogLevel, text: Pick<NewLogLine, 'message' | 'fields'>): void {
     this.#lines.push({ line: ++this.#lastLine, at: this.#now(), level, ...text });
+    this.#onLine?.(level, text);
   }
 }

@@ -12,6 +12,7 @@ import { Holdings } from './holdings.js';
 import type { Logger } from './logger.js';
 import { Membership } from './membership.js';
 import { Runner } from './runner.js';
+import { logFieldsOf } from './running-attempt.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
 import { warnOf } from './storage-outage.js';
@@ -354,10 +355,10 @@ function descriptionOf(options: ResolvedServerOptions): ServerDescription {
 }
 
 /** Logs a failed attempt. Logs a warning if the job will be retried, otherwise an error. Ignores other outcomes. */
-function logFailure(logger: Logger, { name, claim, maxAttempts }: ClaimedJob, outcome: Outcome | null): void {
+function logFailure(logger: Logger, job: ClaimedJob, outcome: Outcome | null): void {
   if (outcome?.kind !== 'retry' && outcome?.kind !== 'failed') return;
-  const { jobId: id, queue, attempt } = claim;
-  const fields = { job: { id, name, queue, attempt, maxAttempts }, err: outcome.error };
+  const { name } = job;
+  const fields = { ...logFieldsOf(job), err: outcome.error };
   if (outcome.kind === 'retry')
     logger.warn(
       { ...fields, retryInMs: Math.round(outcome.delayMs) },

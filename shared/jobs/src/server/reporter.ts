@@ -2,7 +2,7 @@ import { StorageUnavailableError } from '../job/errors.js';
 import type { Claim } from '../job/job.js';
 import type { JobReport } from '../storage/job-reports.js';
 import type { JobStorage } from '../storage/storage.js';
-import { AttemptReport, type LogBounds } from './attempt-report.js';
+import { AttemptReport, type LogBounds, type OnLogLine } from './attempt-report.js';
 import type { Logger } from './logger.js';
 import { outageOf } from './storage-outage.js';
 
@@ -30,8 +30,10 @@ export class Reporter {
     this.#logger = logger;
   }
 
-  open(claim: Claim): AttemptReport {
-    return new AttemptReport(claim, this.#bounds, this.#store.clock, (report) => this.#note(report));
+  /** @param onLine called with each log line; by default, nothing is */
+  open(claim: Claim, onLine?: OnLogLine): AttemptReport {
+    const onPending = (report: AttemptReport): void => this.#note(report);
+    return new AttemptReport(claim, this.#bounds, this.#store.clock, onPending, undefined, onLine);
   }
 
   /** Ends a report and writes the rest of it. Resolves when everything is stored or has been dropped. */

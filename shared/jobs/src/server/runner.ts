@@ -17,7 +17,7 @@ import { ThreadPool } from './threads/thread-pool.js';
 
 type RunningOption =
   'client' | 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'threads' | 'timeoutGraceMs';
-type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
+type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes' | 'logHandlerLines';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
   readonly storage: Pick<
@@ -74,6 +74,7 @@ export class Runner {
       toStepResult: (value, root) => toResult(value, maxResultBytes, undefined, root),
       retryRules: handler?.definition.retryRules ?? {},
       logger,
+      logHandlerLines: options.logHandlerLines,
     });
     this.#attemptOptions = attemptOptions();
     for (const handler of options.handlers) {

@@ -2,6 +2,7 @@ import type { BoundClient } from '../client/bound-client.js';
 import type { JobClient } from '../client/job-client.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import type { Claim, ClaimedJob, JsonText, JsonValue, SuspendOutcome } from '../job/job.js';
+import { readTraceId } from '../job/meta.js';
 import type { RetryRules } from '../job/retry.js';
 import type { JobLog } from '../job/job-log.js';
 import type { JobReport } from '../storage/job-reports.js';
@@ -39,6 +40,15 @@ export interface AttemptOptions {
   readonly toStepResult: (value: unknown, root: string) => JsonText;
   readonly retryRules: RetryRules;
   readonly logger: Logger;
+  /** Whether the handler's log lines also go to the logger. */
+  readonly logHandlerLines: boolean;
+}
+
+/** Returns the fields with which log lines identify an attempt: its job, and the trace id if the job has one. */
+export function logFieldsOf({ name, claim, maxAttempts, meta }: ClaimedJob): object {
+  const { jobId: id, queue, attempt } = claim;
+  const traceId = readTraceId(meta?.traceparent);
+  return { job: { id, name, queue, attempt, maxAttempts }, ...(traceId !== null && { traceId }) };
 }
 
 /** One run of a handler. Also serves as the handler's context. */
@@ -220,7 +230,19 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   get #reporting(): AttemptReport {
-    this.#report ??= this.#options.reporter.open(this.claim);
+    const { reporter, logger, logHandlerLines } = this.#options;
+    this.#report ??= reporter.open(
+      this.claim,
+      logHandlerLines
+        ? (level, { message, fields }) => {
+            const values: unknown = fields === null ? null : JSON.parse(fields);
+            logger[level](
+              { ...logFieldsOf(this.#claimed), ...(values !== null && { fields: values }) },
+              message,
+            );
+          }
+        : undefined,
+    );
     return this.#report;
   }
 

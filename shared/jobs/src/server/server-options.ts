@@ -1,7 +1,7 @@
 import { deploymentBounds } from '../storage/deployments.js';
 import { JobClient } from '../client/job-client.js';
 import { availableParallelism, hostname } from 'node:os';
-import { isTextOf } from '../job/argument-check.js';
+import { isBoolean, isTextOf } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import { type Check, checkOptions, type OptionNames } from '../job/options.js';
 import type { QueuesInCode } from '../job/queue-in-code.js';
@@ -97,6 +97,8 @@ export interface JobServerOptions extends ServerTimes {
   maxLogLines?: number;
   /** Maximum size of a log line (message and fields) in bytes; 100 to 65,536, default 4,096. */
   maxLogLineBytes?: number;
+  /** Whether the log lines of handlers also go to `logger`, with their job and its trace id; `false` by default. */
+  logHandlerLines?: boolean;
   /** Middleware around every handler. The first one is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
   /** By default, writes warnings and errors to the console. `silentLogger` discards everything. */
@@ -140,6 +142,7 @@ export const serverOptions: OptionNames<JobServerOptions> = {
   threads: true,
   maxLogLines: true,
   maxLogLineBytes: true,
+  logHandlerLines: isBoolean,
   middleware: isMiddlewareList,
   logger: isLogger,
   host: isTextOf({ min: 1, max: 255 }),
@@ -177,6 +180,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     threads: bounded('threads', options.threads ?? Math.max(1, availableParallelism() - 1), 1, 256),
     maxLogLines: bounded('maxLogLines', options.maxLogLines ?? 1_000, 0, 100_000),
     maxLogLineBytes: bounded('maxLogLineBytes', options.maxLogLineBytes ?? 4_096, 100, 65_536),
+    logHandlerLines: options.logHandlerLines ?? false,
     middleware: options.middleware ?? [],
     logger: withOutageOf(options.logger ?? consoleLogger, guarded(options.logger ?? consoleLogger)),
     host: options.host ?? hostname(),
