@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
 import { house } from '../house/house.js';
@@ -14,11 +17,43 @@ type Step = readonly [name: ServiceName, from: Version, to: Version];
 const forward = (name: ServiceName): Step => [name, 'old', 'new'];
 const backward = (name: ServiceName): Step => [name, 'new', 'old'];
 
-const orders: Readonly<Record<string, readonly Step[]>> = {
-  'workers first': [forward('worker'), forward('api'), forward('dashboard')],
-  'the api first': [forward('api'), forward('dashboard'), forward('worker')],
-  'the api first, then back again': [forward('api'), forward('worker'), backward('api'), backward('worker')],
+interface Rollout {
+  readonly steps: readonly Step[];
+  /** Whether a separate step migrates, and services of the new version only verify that it has. */
+  readonly separately: boolean;
+}
+
+const rollouts: Readonly<Record<string, Rollout>> = {
+  'the workers first, and back again': {
+    steps: [
+      forward('worker'),
+      forward('api'),
+      forward('dashboard'),
+      backward('worker'),
+      backward('api'),
+      backward('dashboard'),
+    ],
+    separately: false,
+  },
+  'the api first, and back again, migrated by a separate step': {
+    steps: [
+      forward('api'),
+      forward('dashboard'),
+      forward('worker'),
+      backward('dashboard'),
+      backward('api'),
+      backward('worker'),
+    ],
+    separately: true,
+  },
 };
+
+/** Runs `longshore migrate` of this version. */
+async function migrateSeparately(url: string, application: string): Promise<void> {
+  const main = path.join(house, 'services/cli/dist/main.js');
+  const env = { ...process.env, DATABASE_URL: url, API_AUTH: 'none' };
+  await promisify(execFile)(process.execPath, [main, 'migrate', application], { env });
+}
 
 /** Number of jobs that must finish before the next step of the rollout. */
 const jobsTogether = 60;
@@ -33,7 +68,7 @@ describe('rolling out this version over the previous one, under load', () => {
     applications.new = await writeApplication(house, ['known', 'brand-new']);
   });
 
-  for (const [order, steps] of Object.entries(orders)) {
+  for (const [order, { steps, separately }] of Object.entries(rollouts)) {
     describe(order, () => {
       const load = new Load(() => count('true'));
       let postgres: Postgres;
@@ -43,7 +78,11 @@ describe('rolling out this version over the previous one, under load', () => {
       async function start(name: ServiceName, version: Version): Promise<Service> {
         const service = await launchService(
           name,
-          { DATABASE_URL: postgres.url, LONGSHORE_APP: applications[version] },
+          {
+            DATABASE_URL: postgres.url,
+            LONGSHORE_APP: applications[version],
+            ...(separately && version === 'new' && { DATABASE_MIGRATE: 'verify' }),
+          },
           roots[version],
         );
         services.set(`${version} ${name}`, service);
@@ -74,6 +113,7 @@ describe('rolling out this version over the previous one, under load', () => {
         await database.connect();
         load.start();
         await runTogether();
+        if (separately) await migrateSeparately(postgres.url, applications.new);
         for (const [name, from, to] of steps) {
           await start(name, to);
           await runTogether();

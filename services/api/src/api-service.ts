@@ -47,7 +47,7 @@ async function start(
   signal: AbortSignal,
   onRelease: OnRelease,
 ): Promise<undefined> {
-  const stored = createStorage(config);
+  const stored = createStorage(config, logger);
   const { jobs: storage, application: database } = stored;
   onRelease(() => Promise.all([storage.close(), database.close()]));
   const metrics = processMetrics('api', config.WORKER_VERSION);
@@ -116,7 +116,8 @@ async function start(
   });
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
-  const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
+  const available = (step: () => Promise<unknown>): Promise<unknown> =>
+    whenAvailable(() => health.starts(step()), logger, signal);
   await available(() => storage.open());
   const queues = application.handlers.map(({ definition }) => definition.queue);
   await available(() => storage.quotas.defineQueues([...new Set(queues)]));

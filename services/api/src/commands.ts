@@ -25,9 +25,9 @@ const usage =
  *
  * @throws {ConfigError} if there is no database, or the arguments are invalid
  */
-export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
+export async function createKey(config: ApiConfig, args: readonly string[], logger: Logger): Promise<null> {
   const body = readBody(args);
-  const storage = createStorage(config);
+  const storage = createStorage(config, logger);
   if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are lost when the process ends: set DATABASE_URL, or use API_ADMIN_KEY',
@@ -130,7 +130,9 @@ async function withMigrated(
 ): Promise<null> {
   if (config.API_STORAGE === 'memory' || config.DATABASE_URL === undefined)
     throw new ConfigError('Set DATABASE_URL to migrate a database');
-  const options = databaseOptions({ ...config, DATABASE_URL: config.DATABASE_URL }, 'api');
+  // Runs migrations even where services only verify them, because this is the command for it.
+  const migrating = { ...config, DATABASE_URL: config.DATABASE_URL, DATABASE_MIGRATE: 'run' as const };
+  const options = databaseOptions(migrating, 'migrate', logger);
   const jobs = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
   try {
@@ -159,10 +161,7 @@ async function withMigrated(
  * @throws {ConfigError} if there is no database, or the application has no example rows
  */
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
-  const storage = createStorage({
-    ...config,
-    DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
-  });
+  const storage = createStorage({ ...config, DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000 }, logger);
   await storage.jobs.close(); // the job store is not needed
   if (storage.kind === 'memory')
     throw new ConfigError('Rows in memory are lost when the process ends: set DATABASE_URL to seed');

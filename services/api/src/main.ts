@@ -1,4 +1,4 @@
-import { runService } from '@longshore/service';
+import { type Logger, runService } from '@longshore/service';
 import { startApi } from './api-service.js';
 import { createKey, seedTables } from './commands.js';
 import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
@@ -13,6 +13,9 @@ process.exit(
     readConfig: readApiConfig,
     start: startApi,
     args,
-    commands: { seed: seedTables, 'create-key': (config: ApiConfig) => createKey(config, args.slice(1)) },
+    commands: {
+      seed: seedTables,
+      'create-key': (config: ApiConfig, logger: Logger) => createKey(config, args.slice(1), logger),
+    },
   }),
 );

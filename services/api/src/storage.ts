@@ -1,7 +1,7 @@
 import { type JobStorage, MemoryStorage } from '@longshore/jobs';
 import { inTransaction } from '@longshore/resources';
 import { MemoryDatabase } from '@longshore/resources/memory-database';
-import { databaseOptions, retentionDays } from '@longshore/service';
+import { databaseOptions, type Logger, retentionDays } from '@longshore/service';
 import {
   type ApplicationDatabase,
   createApplicationDatabase,
@@ -33,7 +33,7 @@ export type Storage =
   | { readonly kind: 'memory'; readonly jobs: JobStorage; readonly application: MemoryDatabase };
 
 /** Creates the storage: in memory if `API_STORAGE` is `memory` or there is no `DATABASE_URL`, otherwise in Postgres. */
-export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
+export function createStorage({ DATABASE_URL, ...config }: ApiConfig, logger: Logger): Storage {
   if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
     const application = new MemoryDatabase();
     const jobs = new MemoryStorage({
@@ -43,7 +43,7 @@ export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
     });
     return { kind: 'memory', jobs, application };
   }
-  const options = databaseOptions({ ...config, DATABASE_URL }, 'api');
+  const options = databaseOptions({ ...config, DATABASE_URL }, 'api', logger);
   return {
     kind: 'postgres',
     jobs: new PostgresStorage(options),

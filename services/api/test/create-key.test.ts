@@ -1,5 +1,6 @@
 import { ConfigError } from '@longshore/service';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { readApiConfig } from '../src/config.js';
 import { createKey } from '../src/commands.js';
 
@@ -7,7 +8,7 @@ const config = readApiConfig({ API_STORAGE: 'memory', LOG_LEVEL: 'silent' });
 
 describe('The command create-key', () => {
   const failureOf = (args: readonly string[]): Promise<unknown> =>
-    createKey(config, args).catch((error: unknown) => error);
+    createKey(config, args, pino({ level: 'silent' })).catch((error: unknown) => error);
   const valid = { '--name': 'shop', '--scopes': 'read' };
 
   for (const [options, message] of [

@@ -105,7 +105,7 @@ export function addLocalCommands(program: Command): void {
     .action(async (options: Readonly<Record<string, string>>) => {
       const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
       const { createKey } = await import('@longshore/api');
-      await runCommand((config) => createKey(config, args));
+      await runCommand((config, logger) => createKey(config, args, logger));
     });
 }
 

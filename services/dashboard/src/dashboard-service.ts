@@ -58,7 +58,7 @@ async function start(
   onRelease: OnRelease,
 ): Promise<undefined> {
   const access = dashboardAccess(config);
-  const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
+  const storage = new PostgresStorage(databaseOptions(config, 'dashboard', logger));
   onRelease(() => storage.close());
   const metrics = processMetrics('dashboard');
   measurePools(metrics, () => storage.pools());
@@ -108,7 +108,7 @@ async function start(
       await closed;
     }
   });
-  await whenAvailable(() => storage.open(), logger, signal);
+  await whenAvailable(() => health.starts(storage.open()), logger, signal);
   health.opened();
   onRelease(() => drain(health, config));
   alerts.start();

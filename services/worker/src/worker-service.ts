@@ -70,11 +70,13 @@ async function start(
 
   const server = new JobServer(jobServerOptions(application, storage, config, logger));
   onRelease(() => server.stop());
-  await whenAvailable(() => storage.open(), logger, signal);
-  if (tables !== undefined) await whenAvailable(() => database.migrate(tables.migrations), logger, signal);
+  const available = (step: () => Promise<unknown>): Promise<unknown> =>
+    whenAvailable(() => health.starts(step()), logger, signal);
+  await available(() => storage.open());
+  if (tables !== undefined) await available(() => database.migrate(tables.migrations));
   await application.start();
   health.runs(server);
-  await whenAvailable(() => server.start(), logger, signal);
+  await available(() => server.start());
   health.opened();
   onRelease(async () => health.stopping());
   logger.info({ application: application.name }, 'ready');
@@ -128,7 +130,7 @@ async function prepare(
   readonly database: ApplicationDatabase;
   readonly application: LoadedApplication;
 }> {
-  const options = databaseOptions(config, 'worker');
+  const options = databaseOptions(config, 'worker', logger);
   const storage = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
   onRelease(() => Promise.all([storage.close(), database.close()]));

@@ -1,7 +1,8 @@
 -- Up Migration
+-- Needs: 016_incidents
 
 -- Warnings from their beginning to their end, and as history for 30 days afterwards (docs/adr/060). Takes the place of the
--- table of active warnings.
+-- table of active warnings, which older programs read.
 drop table alert;
 
 create table incident (

@@ -16,7 +16,7 @@ import { Housekeeping } from './maintain/housekeeping.js';
 import { CancellationRequests } from './claim/cancellation-requests.js';
 import { JobEditor } from './control/job-editor.js';
 import { LimitedQueues } from './claim/limited-queues.js';
-import { jobStoreIn, migrate, pendingMigrations } from './connection/migrate.js';
+import { jobStoreIn, migrate, type MigrationPolicy, pendingMigrations } from './connection/migrate.js';
 import { endsWithin } from './connection/pool.js';
 import { SignalRelay } from './dependencies/signal-relay.js';
 import { ConcurrencySemaphore } from './dependencies/concurrency-semaphore.js';
@@ -40,6 +40,7 @@ import {
   ownConnectionOptions,
   databaseOptions,
   maxQueues,
+  migrationPolicy,
   type PostgresOptions,
   readOptions,
   replicaOptions,
@@ -107,6 +108,7 @@ export class PostgresStorage implements JobStorage {
   readonly #limits: LimitedQueues;
   readonly #notifier: Notifier;
   readonly #setsCap: boolean;
+  readonly #policy: MigrationPolicy;
   readonly #housekeeping: Housekeeping;
   readonly #historyIndexes: HistoryIndexes;
   #closed: Promise<void> | undefined;
@@ -240,6 +242,7 @@ export class PostgresStorage implements JobStorage {
     this.#limits = limits;
     this.#notifier = notifier;
     this.#setsCap = options.maxQueues !== undefined;
+    this.#policy = migrationPolicy(options);
     this.#housekeeping = housekeeping;
     this.#historyIndexes = historyIndexes;
   }
@@ -258,8 +261,8 @@ export class PostgresStorage implements JobStorage {
 
   async open(): Promise<void> {
     if (this.#closed !== undefined) throw new StorageClosedError();
-    await migrate(this.#database.options, await jobStoreIn(this.#database.schema));
-    await distribute(this.#database.options);
+    await migrate(this.#database.options, await jobStoreIn(this.#database.schema), this.#policy);
+    await distribute(this.#database.options, this.#policy.mode);
     await this.#housekeeping.days.make();
     // Opens connections and fills caches now, so that the first caller does not have to wait.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
@@ -267,7 +270,7 @@ export class PostgresStorage implements JobStorage {
   }
 
   /** Resolves to the names of the migrations that {@link open} would run, in order. Changes nothing. */
-  async pendingMigrations(): Promise<string[]> {
+  async pendingMigrations(): Promise<readonly string[]> {
     return pendingMigrations(this.#database.options, await jobStoreIn(this.#database.schema));
   }
 

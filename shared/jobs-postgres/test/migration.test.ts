@@ -58,7 +58,8 @@ describe('Opening a Postgres storage', () => {
     const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     const opened = storage.open().catch((error: unknown) => error);
     const ended = async (): Promise<boolean> => {
-      const waiting = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+      const waiting = `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query ~ '^select pg_try_advisory_lock'`;
       return (await database.query(waiting)).length > 0;
     };
     await eventually(ended);

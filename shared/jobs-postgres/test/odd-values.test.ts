@@ -1,3 +1,4 @@
+import { silentLogger } from '@longshore/jobs';
 import { badAnswers } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
@@ -34,6 +35,8 @@ const options: Readonly<Record<keyof PostgresOptions, unknown>> = {
   distribution: 'none',
   directUrl: undefined,
   maxQueues: 1,
+  migrate: 'run',
+  logger: silentLogger,
   applicationName: 'application',
   retentionDays: { done: 1 },
 };

@@ -179,6 +179,7 @@ export type { AttemptReader, StoredParent } from './server/attempt-reader.js';
 export { contextReads } from './server/context-reads.js';
 export { isHandler, isHandlerList } from './server/handler.js';
 export { JobSteps, type JobStepsOptions } from './server/steps/job-steps.js';
+export { consoleLogger, isLogger } from './server/logger.js';
 export { onStopSignal, runSteps } from './server/stop-on-signals.js';
 export { outageOf, StorageOutage } from './server/storage-outage.js';
 export { brand } from '@longshore/edge';

@@ -146,6 +146,11 @@ export interface ReadinessOptions {
 export interface Readiness {
   readonly routes: Router;
   /**
+   * Keeps why a step of the start has failed, for `/readyz`, which reports it until the storage is open. Settles as the
+   * step does.
+   */
+  starts<Result>(step: Promise<Result>): Promise<Result>;
+  /**
    * Reports that the storage is open. Until then, the service is not ready. Afterwards, `/readyz` checks the storage.
    */
   opened(): void;
@@ -167,6 +172,7 @@ export function storageHealth(
 ): Readiness {
   let open = false;
   let stopping = false;
+  let obstacle = 'the storage is not open yet';
   const servers: JobServer[] = [];
   measureStorage(metrics, () =>
     inTime(storage.ping()).then(
@@ -179,7 +185,7 @@ export function storageHealth(
       {
         ready: async () => {
           if (stopping) throw new NotReadyError('the service is stopping');
-          if (!open) throw new NotReadyError('the storage is not open yet');
+          if (!open) throw new NotReadyError(obstacle);
           await Promise.all([storage.ping(), check?.()]);
           for (const server of servers) checkClaiming(server);
         },
@@ -189,6 +195,14 @@ export function storageHealth(
       count,
       now,
     ),
+    starts: async (step) => {
+      try {
+        return await step;
+      } catch (error) {
+        if (error instanceof StorageUnavailableError) obstacle = error.summary;
+        throw error;
+      }
+    },
     opened: () => {
       open = true;
     },

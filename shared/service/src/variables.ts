@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { RetentionDays } from '@longshore/jobs/storage';
+import type { Logger } from 'pino';
 import Type from 'typebox';
 import type { Config } from './config.js';
 
@@ -58,6 +59,11 @@ export const databaseVariables = {
   DATABASE_DISTRIBUTION: Type.Enum(['none', 'citus'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  /**
+   * `verify` if the service must not change tables: it then waits until `longshore migrate` has brought them up to date.
+   * With `run`, each service does so when it starts.
+   */
+  DATABASE_MIGRATE: Type.Enum(['run', 'verify'], { default: 'run' }),
   /** The URL of a read replica for searches that read many rows; by default, these use `DATABASE_URL`. */
   DATABASE_SEARCH_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
@@ -207,15 +213,21 @@ export const dashboardVariables = {
 
 const variables = Type.Object(databaseVariables);
 
-/** Converts environment variables to the options of `PostgresStorage`. */
-export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
+/**
+ * Converts environment variables to the options of `PostgresStorage`.
+ *
+ * @param logger logs migrations that wait, see `PostgresOptions.logger`
+ */
+export function databaseOptions(config: Config<typeof variables>, applicationName: string, logger: Logger) {
   return {
+    logger,
     url: config.DATABASE_URL,
     schema: config.DATABASE_SCHEMA,
     pooler: config.DATABASE_POOLER,
     distribution: config.DATABASE_DISTRIBUTION,
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     ...(config.DATABASE_SEARCH_URL !== undefined && { searchUrl: config.DATABASE_SEARCH_URL }),
+    migrate: config.DATABASE_MIGRATE,
     poolSize: config.DATABASE_POOL_SIZE,
     maxQueues: config.DATABASE_MAX_QUEUES,
     readPoolSize: config.DATABASE_READ_POOL_SIZE,

@@ -71,6 +71,12 @@ describe('The health of a service', () => {
     expect(response.json()).to.include({ reason: 'the storage is not open yet' });
   });
 
+  it('is not ready while a step of its start fails, and says why', async () => {
+    const error = new StorageUnavailableError('at 10.0.0.1', { summary: 'The tables are old' });
+    expect(await health.starts(Promise.reject(error)).catch((thrown: unknown) => thrown)).to.equal(error);
+    expect((await get('/readyz')).json()).to.include({ reason: 'The tables are old' });
+  });
+
   it('is ready once its storage is open', async () => {
     health.opened();
     expect((await get('/readyz')).status).to.equal(200);

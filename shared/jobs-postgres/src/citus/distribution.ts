@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
 import { schemaOf } from '../connection/database.js';
 import type { DatabaseOptions } from '../connection/database-options.js';
 import { WatchedClient, watchedConfig } from '../connection/watched-client.js';
 import { fromDriver, translate } from '../connection/errors.js';
+import type { MigrationMode } from '../connection/migrate.js';
 import { meaning } from '../connection/session.js';
 import {
   deleteLocalRows,
@@ -28,14 +30,15 @@ type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly R
 
 /**
  * Distributes the tables of a migrated store over the nodes of a Citus cluster, installs or updates the Citus
- * functions, and tunes the shards. If `distribution` is `none`, only checks that the store is not distributed. Many
+ * functions, and tunes the shards. In the mode `verify`, only requires that this has been done. If `distribution` is
+ * `none`, only checks that the store is not distributed. Many
  * processes can call this at once; only one at a time distributes the store.
  *
  * @throws {Error} if the option is `none` but the store is distributed, or if the option is `citus` but Citus is not
  *   installed in the database
- * @throws {StorageUnavailableError} if the database cannot be reached
+ * @throws {StorageUnavailableError} if the database cannot be reached, or if something is left to do in the mode `verify`
  */
-export async function distribute(options: DatabaseOptions): Promise<void> {
+export async function distribute(options: DatabaseOptions, mode: MigrationMode): Promise<void> {
   const schema = schemaOf(options);
   // No statement timeout, because distributing an existing store copies all rows.
   const config = watchedConfig(
@@ -56,6 +59,7 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
     const [found] = await run<Found>(readDistribution);
     check(found, options);
     if (options.distribution === 'none') return;
+    if (mode === 'verify') return await requireDistributed(run, found);
     await run(lockDistribution);
     await distributeOnce(run);
   } catch (error) {
@@ -85,11 +89,26 @@ async function distributeOnce(run: RunSql): Promise<void> {
   const [found] = await run<Found>(readDistribution);
   if (found?.distributed !== true) await together(run, distributeTables);
   for (const { name } of await run<{ name: string }>(selectLocalRows)) await run(deleteLocalRows(name));
+  const { installed, current } = await functionVersions(run);
+  if (installed !== current) await together(run, [...citusFunctions, noteFunctions(current)]);
+  await run(tuneShards.text);
+}
+
+/** @throws {StorageUnavailableError} if the store is not distributed, or its functions are those of another version */
+async function requireDistributed(run: RunSql, found: Found | undefined): Promise<void> {
+  if (found?.distributed === true) {
+    const { installed, current } = await functionVersions(run);
+    if (installed === current) return;
+  }
+  const message = 'The tables are not distributed as this version needs it: run longshore migrate';
+  throw new StorageUnavailableError(message, { summary: message });
+}
+
+async function functionVersions(run: RunSql): Promise<{ installed: string | null; current: string }> {
   const [functions] = await run<{ version: string | null; migration: string }>(readFunctions);
   const source = [functions?.migration, ...citusFunctions].join('\n');
-  const version = createHash('sha256').update(source).digest('hex').slice(0, 16);
-  if (functions?.version !== version) await together(run, [...citusFunctions, noteFunctions(version)]);
-  await run(tuneShards.text);
+  const current = createHash('sha256').update(source).digest('hex').slice(0, 16);
+  return { installed: functions?.version ?? null, current };
 }
 
 async function together(run: RunSql, statements: readonly string[]): Promise<void> {

@@ -5,7 +5,7 @@ import { closePool, createPool, poolStatus, setsUp } from './pool.js';
 import { stopsWithClient } from './session.js';
 import { requireWritable } from './writable.js';
 import { migrate, type Migrations, pendingMigrations } from './migrate.js';
-import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
+import { databaseOptions, migrationPolicy, type PostgresOptions, readOptions } from './options.js';
 
 /** Connection pools for an application's own tables. These tables can be in the same database as the jobs. */
 export interface ApplicationDatabase {
@@ -17,10 +17,13 @@ export interface ApplicationDatabase {
    * its connection is closed.
    */
   readonly reads: pg.Pool;
-  /** Brings the application's schema up to date. Safe to call from many processes at once. */
+  /**
+   * Brings the application's schema up to date, or only verifies that it is, as the option `migrate` says. Safe to call
+   * from many processes at once.
+   */
   migrate(migrations: Migrations): Promise<void>;
   /** Resolves to the names of the migrations that `migrate` would run, in order. Changes nothing. */
-  pendingMigrations(migrations: Migrations): Promise<string[]>;
+  pendingMigrations(migrations: Migrations): Promise<readonly string[]>;
   /**
    * Checks that both pools can be used, and that the server accepts writes.
    *
@@ -45,7 +48,7 @@ export function createApplicationDatabase(options: PostgresOptions): Application
   return {
     pool,
     reads,
-    migrate: (migrations) => migrate(resolved, migrations),
+    migrate: (migrations) => migrate(resolved, migrations, migrationPolicy(options)),
     pendingMigrations: (migrations) => pendingMigrations(resolved, migrations),
     ping: async () => {
       await Promise.all([pool, reads].map((database) => requireWritable(() => database.connect())));

@@ -1,12 +1,13 @@
-import { readdir } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import { type Logger, StorageUnavailableError } from '@longshore/jobs';
+import type pg from 'pg';
 import type { DatabaseOptions } from './database-options.js';
 import { WatchedClient, type WatchedConfig, watchedConfig } from './watched-client.js';
 import { codeOf, fromDriver, isRefused, isTransient, translate } from './errors.js';
+import { type BlockingSession, describe, holdersOf, observingLocks } from './lock-observer.js';
 import { jobStoreFiles, type MigrationFiles, textsOf, withDirectory } from './migration-files.js';
 import { defaultSchema, type Schema } from './schema.js';
+import { noteRequirements, readSchemaState, type SchemaState } from './schema-state.js';
 import { meaning, type Settings } from './session.js';
 
 /** A schema and its migration files. */
@@ -25,6 +26,15 @@ interface AnyMigrations {
   readonly settings?: Settings;
 }
 
+/** Whether missing migrations are run, or only looked for. */
+export type MigrationMode = 'run' | 'verify';
+
+/** How a schema is brought up to date. */
+export interface MigrationPolicy {
+  readonly mode: MigrationMode;
+  readonly logger: Logger;
+}
+
 /** Returns the migrations of the job store's tables, rewritten for the given schema. */
 export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
   const { name } = schema;
@@ -34,50 +44,142 @@ export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
   return { directory: rendered, schema: name, settings: meaning };
 }
 
+/** The key of node-pg-migrate's advisory lock, with which only one process at a time migrates a database. */
+const migrationLock = '7241865325823964';
+
+/** How long to wait before trying to take the lock again, in milliseconds. */
+const lockRetryMs = 250;
+
+/** How often to repeat the message about a process that keeps the lock, in milliseconds. */
+const reportEveryMs = 30_000;
+
+/**
+ * How long a statement of a migration can wait for a lock, in milliseconds. Short, because everything that arrives later
+ * queues behind it, reads included.
+ */
+const lockTimeoutMs = 500;
+
 /** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
 const retryableStates = /^(55P03|40P01)$/;
 
 const maxAttempts = 60;
-const betweenAttemptsMs = 1_000;
+const betweenAttemptsMs = 2_000;
 
 /**
  * Brings a schema up to date in one transaction. Concurrent calls wait for one another on node-pg-migrate's advisory
- * lock. After a lock timeout or a deadlock, tries again once a second, up to 60 attempts in total.
+ * lock. A statement that waits for a lock for longer than half a second undoes everything, so that others can work; the
+ * log names whom it waited for, and the migrations are tried again every two seconds, up to 60 times.
  *
- * @throws {StorageUnavailableError} if the database cannot be reached, or if the last attempt fails for the same reason
- * @throws {Error} if a migration fails, and the message names the migration, or if the encoding of the database is not
- *   UTF8
+ * With the mode `verify`, runs nothing, and requires that there is nothing to run.
+ *
+ * @throws {StorageUnavailableError} if the database cannot be reached, if the last attempt fails for the same reason, or
+ *   if migrations are missing in the mode `verify`
+ * @throws {Error} if a migration fails, and the message names the migration; if the encoding of the database is not
+ *   UTF8; or if a newer version has changed the schema so that this one cannot use it
  */
 export async function migrate(
   options: DatabaseOptions,
-  { directory, schema, settings = {} }: AnyMigrations,
+  migrations: AnyMigrations,
+  { mode, logger }: MigrationPolicy,
 ): Promise<void> {
+  const { directory, schema, settings = {} } = migrations;
   const connection = connectionOf(options, settings);
-  let name = '';
-  const run = (dir: string): Promise<void> =>
+  let state: SchemaState | undefined;
+  await withClient(connection, async (client) => {
+    await requireUtf8(client);
+    state = await readSchemaState(client, schema, directory);
+    requireUsable(schema, state, logger);
+    if (mode === 'verify' && state.pending.length > 0) throw missingMigrations(schema, state.pending);
+  }).catch((error: unknown) => {
+    throw isRefused(error) ? error : translate(error);
+  });
+  if (state?.pending.length === 0) return;
+  const run = (dir: string, attempt: Attempt): Promise<void> =>
     withClient(connection, async (client) => {
-      await requireUtf8(client);
-      // Imported here, because a client that does not migrate would spend a sixth of its start on it.
-      const { runner } = await import('node-pg-migrate');
-      return fromDriver(
-        runner({
-          dbClient: client,
-          dir,
-          direction: 'up',
-          migrationsTable: 'migration',
-          schema,
-          createSchema: !(await schemaExists(client, schema)),
-          singleTransaction: true,
-          advisoryLockMode: 'wait',
-          log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
-        }),
-      ).catch((error: unknown) => {
-        throw isTransient(error) || retryableStates.test(codeOf(error))
-          ? error
-          : new MigrationError(name, dir, error);
-      });
+      await takeLock(client, schema, logger);
+      await runPending(client, migrations, dir, connection, attempt);
     });
-  await retrying(() => withDirectory(directory, run));
+  await retrying(schema, logger, (attempt) => withDirectory(directory, (dir) => run(dir, attempt)));
+}
+
+/** What one attempt knows of the one before, and learns for the one after. */
+interface Attempt {
+  blockers: readonly BlockingSession[];
+}
+
+async function runPending(
+  client: pg.Client,
+  { directory, schema }: AnyMigrations,
+  dir: string,
+  connection: WatchedConfig,
+  attempt: Attempt,
+): Promise<void> {
+  const { exists, pending } = await readSchemaState(client, schema, directory);
+  if (pending.length === 0) return; // another process has run them
+  // Imported here, because a client that does not migrate would spend a sixth of its start on it.
+  const { runner } = await import('node-pg-migrate');
+  const pid = await limitLockWaits(client, attempt.blockers);
+  if (!exists) await fromDriver(client.query(`create schema ${client.escapeIdentifier(schema)}`));
+  await noteRequirements(client, schema, directory, pending);
+  let name = '';
+  const apply = (): Promise<unknown> =>
+    fromDriver(
+      runner({
+        dbClient: client,
+        dir,
+        direction: 'up',
+        migrationsTable: 'migration',
+        schema,
+        singleTransaction: true,
+        noLock: true,
+        log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
+      }),
+    );
+  attempt.blockers = [];
+  await observingLocks(
+    pid,
+    () => connect(connection),
+    apply,
+    (blockers) => (attempt.blockers = blockers),
+  ).catch((error: unknown) => {
+    throw isTransient(error) || retryableStates.test(codeOf(error))
+      ? error
+      : new MigrationError(name, dir, error);
+  });
+}
+
+/**
+ * Sets the lock timeout of the session, and returns its process id. Postgres cancels an autovacuum that is in the way
+ * only after `deadlock_timeout`, so if nothing else was in the way, the timeout is longer than that.
+ */
+async function limitLockWaits(client: pg.Client, blockers: readonly BlockingSession[]): Promise<number> {
+  const isVacuum =
+    blockers.length > 0 && blockers.every(({ application }) => application.startsWith('autovacuum'));
+  const more = isVacuum ? `extract(epoch from current_setting('deadlock_timeout')::interval) * 1000` : '0';
+  const { rows } = await fromDriver(
+    client.query<{ pid: number }>(
+      `select pg_backend_pid() as pid, set_config('lock_timeout', (${lockTimeoutMs} + ${more})::bigint::text, false)`,
+    ),
+  );
+  return rows[0]?.pid ?? 0;
+}
+
+/** Takes the advisory lock for the rest of the session. Waits by trying, so that nothing else limits the wait. */
+async function takeLock(client: pg.Client, schema: string, logger: Logger): Promise<void> {
+  let waitedMs = 0;
+  for (;;) {
+    const { rows } = await fromDriver(
+      client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [migrationLock]),
+    );
+    if (rows[0]?.taken === true) return;
+    if (waitedMs % reportEveryMs === 0) {
+      const holders = await holdersOf(client, migrationLock);
+      const message = `the migrations of the schema ${schema} wait for another process that migrates: ${describe(holders)}`;
+      logger[waitedMs === 0 ? 'info' : 'warn']({ schema, waitingFor: holders }, message);
+    }
+    await delay(lockRetryMs);
+    waitedMs += lockRetryMs;
+  }
 }
 
 /**
@@ -88,28 +190,18 @@ export async function migrate(
 export async function pendingMigrations(
   options: DatabaseOptions,
   { directory, schema }: AnyMigrations,
-): Promise<string[]> {
-  const files = directory instanceof URL ? await readdir(directory) : Object.keys(directory);
-  const names = files.filter((file) => !file.startsWith('.')).map((file) => path.parse(file).name);
-  let applied = new Set<string>();
+): Promise<readonly string[]> {
+  let pending: readonly string[] = [];
   await withClient(connectionOf(options, {}), async (client) => {
-    const table = `${client.escapeIdentifier(schema)}.migration`;
-    const { rows } = await fromDriver(
-      client.query(`select from pg_class where oid = to_regclass($1)`, [table]),
-    );
-    if (rows.length === 0) return;
-    const { rows: migrations } = await fromDriver(
-      client.query<{ name: string }>(`select name from ${table}`),
-    );
-    applied = new Set(migrations.map(({ name }) => name));
+    ({ pending } = await readSchemaState(client, schema, directory));
   }).catch((error: unknown) => {
     throw translate(error);
   });
-  return names.filter((name) => !applied.has(name)).toSorted();
+  return pending;
 }
 
 function connectionOf(options: DatabaseOptions, settings: Settings): WatchedConfig {
-  // No statement timeout: waiting for the advisory lock can take as long as another process's migrations.
+  // No statement timeout: a migration can take long.
   return watchedConfig(
     { ...options, connection: options.direct, pooler: 'none', statementTimeoutMs: 0 },
     settings,
@@ -130,16 +222,54 @@ class MigrationError extends Error {
   }
 }
 
+/** Thrown if a newer version of the program has changed the schema so that this version cannot use it. */
+class IncompatibleSchemaError extends Error {
+  override readonly name = 'IncompatibleSchemaError';
+}
+
+/**
+ * Reports a schema that is newer than this program.
+ *
+ * @throws {IncompatibleSchemaError} if the newer version excludes this one
+ */
+function requireUsable(schema: string, { unknown, refusal }: SchemaState, logger: Logger): void {
+  if (refusal !== null)
+    throw new IncompatibleSchemaError(
+      `The schema ${schema} is too new for this version: the migration ${refusal.name} needs programs that know the migration ${refusal.needs}. Start a newer version, or restore a backup from before that migration`,
+    );
+  if (unknown.length > 0)
+    logger.warn(
+      { schema, migrations: unknown },
+      `the schema ${schema} is newer than this version, which can still use it: a newer one has run ${unknown.join(', ')}`,
+    );
+}
+
+function missingMigrations(schema: string, pending: readonly string[]): StorageUnavailableError {
+  const count = pending.length === 1 ? 'a migration' : `${pending.length} migrations`;
+  const summary = `The schema ${schema} lacks ${count}: run longshore migrate`;
+  return new StorageUnavailableError(
+    `${summary} (${pending.join(', ')}), because this process only verifies them (DATABASE_MIGRATE=verify, migrate: 'verify')`,
+    { summary },
+  );
+}
+
 /** Runs migrations, and retries them after a deadlock or a lock timeout. */
-async function retrying(run: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+async function retrying(
+  schema: string,
+  logger: Logger,
+  run: (attempt: Attempt) => Promise<unknown>,
+): Promise<void> {
+  const attempt: Attempt = { blockers: [] };
+  for (let number = 1; ; number++) {
     try {
-      await run();
+      await run(attempt);
       return;
     } catch (error) {
       if (error instanceof MigrationError) throw error;
-      if (attempt === maxAttempts || !retryableStates.test(codeOf(error)))
+      if (number === maxAttempts || !retryableStates.test(codeOf(error)))
         throw isRefused(error) ? error : translate(error);
+      const message = `the migrations of the schema ${schema} were undone, because a lock was not available (attempt ${number} of ${maxAttempts}); they waited for ${describe(attempt.blockers)}`;
+      logger.warn({ schema, attempt: number, waitingFor: attempt.blockers }, message);
       await delay(betweenAttemptsMs);
     }
   }
@@ -163,17 +293,6 @@ async function requireUtf8(client: pg.Client): Promise<void> {
 }
 
 /**
- * Returns whether a schema exists. Needed because `create schema if not exists` requires permission to create schemas
- * even if the schema exists.
- */
-async function schemaExists(client: pg.Client, schema: string): Promise<boolean> {
-  const { rowCount } = await fromDriver(
-    client.query('select from pg_namespace where nspname = $1', [schema]),
-  );
-  return rowCount === 1;
-}
-
-/**
  * Calls `work` with a new connection, and closes the connection afterwards. The `error` listener keeps a broken
  * connection from ending the process.
  */
@@ -181,12 +300,17 @@ async function withClient(
   connection: WatchedConfig,
   work: (client: pg.Client) => Promise<unknown>,
 ): Promise<void> {
-  const client = new WatchedClient(connection);
-  client.on('error', () => undefined);
-  await fromDriver(client.connect());
+  const client = await connect(connection);
   try {
     await work(client);
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+async function connect(connection: WatchedConfig): Promise<pg.Client> {
+  const client = new WatchedClient(connection);
+  client.on('error', () => undefined);
+  await fromDriver(client.connect());
+  return client;
 }

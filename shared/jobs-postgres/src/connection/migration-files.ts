@@ -15,7 +15,10 @@ export const jobStoreFiles: MigrationFiles = packageFile('migrations/') ?? embed
 export async function textsOf(files: MigrationFiles): Promise<Readonly<Record<string, string>>> {
   if (!(files instanceof URL)) return files;
   const names = (await readdir(files)).filter((name) => name.endsWith('.sql'));
-  const texts = names.map(async (name) => [name, await readFile(new URL(name, files), 'utf8')] as const);
+  const directory = fileURLToPath(files);
+  const texts = names.map(
+    async (name) => [name, await readFile(path.join(directory, name), 'utf8')] as const,
+  );
   return Object.fromEntries(await Promise.all(texts));
 }
 

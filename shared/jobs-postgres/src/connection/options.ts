@@ -3,16 +3,20 @@ import {
   type Check,
   checkInteger,
   checkOptions,
+  consoleLogger,
   isBoolean,
+  isLogger,
   isOneOf,
   isText,
   type OptionNames,
   type RetentionDays,
   shown,
 } from '@longshore/jobs/storage';
+import type { Logger } from '@longshore/jobs';
 import type pg from 'pg';
 import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } from './connection-settings.js';
 import type { DatabaseOptions, Pooler } from './database-options.js';
+import type { MigrationMode, MigrationPolicy } from './migrate.js';
 import type { Distribution } from './statement.js';
 import { defaultSchema } from './schema.js';
 
@@ -134,6 +138,13 @@ export interface PostgresOptions {
    * with a `TooManyQueuesError`. For jobs enqueued from SQL, the limit is the value that a process last set explicitly.
    */
   maxQueues?: number;
+  /**
+   * `run`, the default, if `open` brings the tables up to date; `verify` if it only requires that they are, and fails with
+   * a `StorageUnavailableError` otherwise. With `verify`, another process has to migrate, such as `longshore migrate`.
+   */
+  migrate?: MigrationMode;
+  /** Logs migrations that wait, and tables that are newer than this version; by default, warnings go to the console. */
+  logger?: Logger;
   /** Application name of the connections, as shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
   /**
@@ -168,6 +179,8 @@ const postgresOptions: OptionNames<PostgresOptions> = {
   distribution: true,
   directUrl: true,
   maxQueues: true,
+  migrate: isOneOf(['run', 'verify']),
+  logger: isLogger,
   applicationName: isText,
   retentionDays: true,
 };
@@ -247,6 +260,14 @@ export function replicaOptions(options: PostgresOptions): DatabaseOptions | unde
   if (options.searchUrl === undefined) return undefined;
   const connection = settingsOfUrl('searchUrl', options.searchUrl, options.ssl);
   return { ...searchOptions(options), connection };
+}
+
+/** Returns how `open` brings the tables up to date. */
+export function migrationPolicy({
+  migrate = 'run',
+  logger = consoleLogger,
+}: PostgresOptions): MigrationPolicy {
+  return { mode: migrate, logger };
 }
 
 /**
