@@ -1,16 +1,19 @@
 import {
+  alertSettings,
   applicationVariables,
   type Config,
-  ConfigError,
+  dashboardAccess,
   dashboardVariables,
   databaseVariables,
   type Environment,
+  problemsOf,
   readConfig,
+  readQueues,
   serverVariables,
   serviceVariables,
 } from '@longshore/service';
 import Type from 'typebox';
-import { accessVariables, checkAccess } from './access/access-config.js';
+import { accessProblems, accessVariables } from './access/access-config.js';
 
 const variables = Type.Object({
   ...serviceVariables,
@@ -24,12 +27,18 @@ const variables = Type.Object({
   API_STORAGE: Type.Enum(['postgres', 'memory'], { default: 'postgres' }),
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
   /** The base URL of all links in responses; behind a gateway, the gateway's address. */
-  API_BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  API_BASE_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', expected: 'a URL that begins with http:// or https://' }),
+  ),
   /**
    * The path prefix that clients behind a gateway use before `/api`. The API accepts requests with and without the
    * prefix, because a gateway may strip it.
    */
-  API_PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
+  API_PATH_PREFIX: Type.String({
+    pattern: '^(/[\\w.~-]+)*$',
+    expected: 'a path that begins with a slash and does not end with one',
+    default: '',
+  }),
   /** Whether this process also runs jobs; by default, only with `API_STORAGE=memory`. */
   API_EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
   API_EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
@@ -79,27 +88,33 @@ const variables = Type.Object({
 
 export type ApiConfig = Config<typeof variables>;
 
-/** The names of the environment variables of the API service. */
-export const apiVariables = Object.keys(variables.properties);
+/** The environment variables of the API service. */
+export { variables as apiVariables };
 
 /**
  * Reads the configuration of the API from the environment.
  *
- * @throws {ConfigError} if a variable is invalid or missing; the message names the variable
+ * @throws {ConfigError} if a variable is invalid or missing; the message lists every problem
  */
 export function readApiConfig(environment: Environment): ApiConfig {
-  const config = readConfig(variables, environment);
-  if (config.API_STORAGE === 'postgres' && config.DATABASE_URL === undefined) {
-    throw new ConfigError(
+  return readConfig(variables, environment, [
+    storageProblems,
+    accessProblems,
+    ({ WORKER_QUEUES }) => problemsOf(() => readQueues(WORKER_QUEUES)),
+    (config) => problemsOf(() => dashboardAccess(config)),
+    (config) => problemsOf(() => alertSettings(config)),
+  ]);
+}
+
+function storageProblems({ API_STORAGE, DATABASE_URL, API_BASE_URL }: ApiConfig): string[] {
+  const problems: string[] = [];
+  if (API_STORAGE === 'postgres' && DATABASE_URL === undefined)
+    problems.push(
       'DATABASE_URL is not set: give postgres://user:password@host:port/database, or set API_STORAGE=memory',
     );
-  }
-  if (config.API_BASE_URL !== undefined && !URL.canParse(config.API_BASE_URL))
-    throw new ConfigError(
-      'API_BASE_URL is not a URL: use scheme, host and port, such as https://example.com',
-    );
-  checkAccess(config);
-  return config;
+  if (API_BASE_URL !== undefined && !URL.canParse(API_BASE_URL))
+    problems.push('API_BASE_URL is not a URL: use scheme, host and port, such as https://example.com');
+  return problems;
 }
 
 /** Returns the base URL of links, without a trailing slash; defaults to `localhost` with the configured port. */

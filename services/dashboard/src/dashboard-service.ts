@@ -26,6 +26,7 @@ import {
   type OnRelease,
   OutageWatch,
   processMetrics,
+  problemsOf,
   proxyVariables,
   readConfig,
   type RunningService,
@@ -141,8 +142,8 @@ const variables = Type.Object({
 
 export type DashboardConfig = Config<typeof variables>;
 
-/** The names of the environment variables that the dashboard service reads. */
-export const dashboardServiceVariables = Object.keys(variables.properties);
+/** The environment variables of the dashboard service. */
+export { variables as dashboardServiceVariables };
 
 /**
  * Reads the configuration of the dashboard from the environment.
@@ -150,5 +151,8 @@ export const dashboardServiceVariables = Object.keys(variables.properties);
  * @throws {ConfigError} if a variable is invalid; the message lists every problem
  */
 export function readDashboardConfig(environment: Environment): DashboardConfig {
-  return readConfig(variables, environment);
+  return readConfig(variables, environment, [
+    (config) => problemsOf(() => dashboardAccess(config)),
+    (config) => problemsOf(() => alertSettings(config)),
+  ]);
 }

@@ -20,7 +20,9 @@ import {
   observeRequests,
   type OnRelease,
   processMetrics,
+  problemsOf,
   readConfig,
+  readQueues,
   type RunningService,
   serverVariables,
   serviceVariables,
@@ -156,8 +158,8 @@ const variables = Type.Object({
 
 export type WorkerConfig = Config<typeof variables>;
 
-/** The names of the environment variables that the worker service reads. */
-export const workerVariables = Object.keys(variables.properties);
+/** The environment variables of the worker service. */
+export { variables as workerVariables };
 
 /**
  * Reads the configuration of a worker from the environment.
@@ -165,5 +167,7 @@ export const workerVariables = Object.keys(variables.properties);
  * @throws {ConfigError} if a variable is invalid; the message lists every problem
  */
 export function readWorkerConfig(environment: Environment): WorkerConfig {
-  return readConfig(variables, environment);
+  return readConfig(variables, environment, [
+    ({ WORKER_QUEUES }) => problemsOf(() => readQueues(WORKER_QUEUES)),
+  ]);
 }

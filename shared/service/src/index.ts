@@ -11,7 +11,8 @@ export {
   type SeedOptions,
 } from './application.js';
 export { AccessLog } from './access-log.js';
-export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
+export { type Config, ConfigError, listOf, problemsOf, readConfig } from './config.js';
+export { type Environment, secretsOf } from './given-values.js';
 export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
 export { alertSettings, withVariableNames, dashboardSettings } from './dashboard-settings.js';
 export {

@@ -1,5 +1,5 @@
 import { nearestWord } from '@longshore/edge';
-import type { Environment } from './config.js';
+import type { Environment } from './given-values.js';
 
 /**
  * The variables with the prefix `LONGSHORE_`. Any other variable with this prefix is a mistake, because no other

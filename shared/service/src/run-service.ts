@@ -1,7 +1,10 @@
 import { hostname } from 'node:os';
 import { onStopSignal, runSteps } from '@longshore/jobs/storage';
 import { type Logger, type LoggerOptions, pino } from 'pino';
-import { ConfigError, type Environment } from './config.js';
+import type { TObject } from 'typebox';
+import { ConfigError } from './config.js';
+import { type Environment, variableNames } from './given-values.js';
+import { inspections } from './inspection.js';
 import { withoutPasswords, withoutSecrets } from './log-redaction.js';
 import { misspeltVariables } from './misspelt-variables.js';
 import { currentRequest } from './observed-requests.js';
@@ -28,8 +31,8 @@ interface ServiceDescription<Config> {
   /** The name of the service, included in every log line. */
   readonly name: string;
   readonly environment: Environment;
-  /** The names of the service's variables. Similar but unknown names in `environment` are reported as misspelt. */
-  readonly variables: readonly string[];
+  /** The service's variables. Similar but unknown names in `environment` are reported as misspelt. */
+  readonly variables: TObject;
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
   readonly start: Start<Config>;
@@ -51,6 +54,13 @@ interface ServiceDescription<Config> {
 export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   service: ServiceDescription<Config>,
 ): Promise<number> {
+  const [option = ''] = service.args ?? [];
+  const inspect = Object.hasOwn(inspections, option) ? inspections[option] : undefined;
+  if (inspect !== undefined) {
+    const { text, code } = inspect(service);
+    process.stdout.write(`${text}\n`);
+    return code;
+  }
   let logger = createLogger(service.name, 'info', service.writeLog);
   const report = (error: Error): void => logger.fatal({ err: error }, 'uncaught error');
   process.on('uncaughtExceptionMonitor', report);
@@ -59,7 +69,8 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     const start = startOf(service);
     const config = service.readConfig(service.environment);
     logger = createLogger(service.name, config.LOG_LEVEL, service.writeLog);
-    for (const warning of misspeltVariables(service.environment, service.variables)) logger.warn({}, warning);
+    for (const warning of misspeltVariables(service.environment, variableNames(service.variables)))
+      logger.warn({}, warning);
     const running = await start(config, logger, signal);
     if (running === null) return 0;
     process.off('uncaughtExceptionMonitor', report);

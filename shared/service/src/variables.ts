@@ -4,6 +4,12 @@ import type { Logger } from 'pino';
 import Type from 'typebox';
 import type { Config } from './config.js';
 
+/*
+ * In addition to JSON Schema, a variable can have:
+ * - `secret: true`: it is also accepted as a file, whose path is in the variable `{NAME}_FILE`, and its value is never shown
+ * - `expected`: what it must be, in words, for the message about a value that does not match its pattern
+ */
+
 export const serviceVariables = {
   NODE_ENV: Type.String({ default: 'development' }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
@@ -45,27 +51,44 @@ export const metricsVariables = {
    * Host names that requests for metrics can use besides `localhost` and IP addresses. Comma-separated, without
    * ports.
    */
-  HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^ *${host} *(, *${host} *)*$` })),
+  HTTP_ALLOWED_HOSTS: Type.Optional(
+    Type.String({
+      pattern: `^ *${host} *(, *${host} *)*$`,
+      expected: 'host names without ports, separated by commas',
+    }),
+  ),
 };
+
+const databaseUrl = () =>
+  Type.String({
+    pattern: '^postgres(ql)?://',
+    expected: 'the URL of a Postgres database, postgres://user:password@host:port/database',
+    secret: true,
+  });
 
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
-  DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
+  DATABASE_URL: databaseUrl(),
   /** The schema of the jobs. The API's own tables are in the schema `{DATABASE_SCHEMA}_api`. */
-  DATABASE_SCHEMA: Type.String({ pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,58}$', default: 'longshore' }),
+  DATABASE_SCHEMA: Type.String({
+    pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,58}$',
+    expected:
+      'the name of a schema: lowercase letters, digits and underscores, at most 59, not beginning with a digit or pg_',
+    default: 'longshore',
+  }),
   /** `transaction` if `DATABASE_URL` is the address of a connection pooler in transaction mode. */
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
   /** `citus` distributes the jobs over the nodes of a Citus cluster. `DATABASE_URL` must then name the coordinator. */
   DATABASE_DISTRIBUTION: Type.Enum(['none', 'citus'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
-  DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  DATABASE_DIRECT_URL: Type.Optional(databaseUrl()),
   /**
    * `verify` if the service must not change tables: it then waits until `longshore migrate` has brought them up to date.
    * With `run`, each service does so when it starts.
    */
   DATABASE_MIGRATE: Type.Enum(['run', 'verify'], { default: 'run' }),
   /** The URL of a read replica for searches that read many rows; by default, these use `DATABASE_URL`. */
-  DATABASE_SEARCH_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  DATABASE_SEARCH_URL: Type.Optional(databaseUrl()),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   /** Number of connections for reads. `DATABASE_READ_TIMEOUT_MS` limits the duration of each read. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
@@ -152,22 +175,30 @@ export const proxyVariables = {
 
 /** Variables of a service that shows the dashboard. */
 export const dashboardVariables = {
-  DASHBOARD_PATH: Type.String({ pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$', default: '/job-dashboard' }),
+  DASHBOARD_PATH: Type.String({
+    pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$',
+    expected: 'a path that begins with a slash, such as /job-dashboard',
+    default: '/job-dashboard',
+  }),
   DASHBOARD_INSTANCE: Type.String({ maxLength: 40, default: '' }),
   /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB. Replaces the Longshore logo. */
   DASHBOARD_LOGO: Type.String({ default: '' }),
-  DASHBOARD_ACCENT: Type.String({ pattern: '^(#([0-9a-fA-F]{3}){1,2})?$', default: '' }),
+  DASHBOARD_ACCENT: Type.String({
+    pattern: '^(#([0-9a-fA-F]{3}){1,2})?$',
+    expected: 'a colour such as #8a1c7c',
+    default: '',
+  }),
   /** The password that all users share. Only one way to sign in can be configured. */
-  DASHBOARD_PASSWORD: Type.String({ default: '' }),
+  DASHBOARD_PASSWORD: Type.String({ default: '', secret: true }),
   /** Users with individual passwords: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
-  DASHBOARD_USERS: Type.String({ default: '' }),
+  DASHBOARD_USERS: Type.String({ default: '', secret: true }),
   /**
    * The issuer URL of the OpenID Connect provider. The next four variables and `DASHBOARD_BASE_URL` configure the
    * dashboard as a client of the provider.
    */
   DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_ID: Type.String({ default: '' }),
-  DASHBOARD_OIDC_CLIENT_SECRET: Type.String({ default: '' }),
+  DASHBOARD_OIDC_CLIENT_SECRET: Type.String({ default: '', secret: true }),
   DASHBOARD_OIDC_SCOPE: Type.String({ default: 'openid profile email' }),
   DASHBOARD_OIDC_ROLE_CLAIM: Type.String({ default: 'roles' }),
   /**
@@ -176,9 +207,17 @@ export const dashboardVariables = {
    */
   DASHBOARD_BASE_URL: Type.String({ default: '' }),
   /** The request header with the user's name, set by an authenticating proxy. */
-  DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
+  DASHBOARD_PROXY_USER_HEADER: Type.String({
+    pattern: '^[\\w-]*$',
+    expected: 'the name of a header',
+    default: '',
+  }),
   /** The request header with the user's groups, set by the proxy. */
-  DASHBOARD_PROXY_GROUPS_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
+  DASHBOARD_PROXY_GROUPS_HEADER: Type.String({
+    pattern: '^[\\w-]*$',
+    expected: 'the name of a header',
+    default: '',
+  }),
   DASHBOARD_PROXY_GROUPS_SEPARATOR: Type.String({ minLength: 1, default: ',' }),
   /** Addresses and networks of the proxies whose headers are trusted, comma-separated. */
   DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
@@ -191,15 +230,15 @@ export const dashboardVariables = {
    * from the client secret or the plain-text passwords. Without these, or if a password is configured as a hash, the
    * key is random.
    */
-  DASHBOARD_SECRET: Type.String({ default: '' }),
+  DASHBOARD_SECRET: Type.String({ default: '', secret: true }),
   /** Whether pausing, deleting jobs or queues, and discarding set-aside items require a reason. */
   DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. */
   DASHBOARD_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 2_000 }),
   /** URLs of the alert webhooks, comma-separated. They receive a message when a warning begins or ends. */
-  DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
+  DASHBOARD_ALERT_URLS: Type.String({ default: '', secret: true }),
   /** The key that signs webhook messages: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
-  DASHBOARD_ALERT_SECRET: Type.String({ default: '' }),
+  DASHBOARD_ALERT_SECRET: Type.String({ default: '', secret: true }),
   /** The format of webhook messages: Standard Webhooks, or text for Slack and compatible chats. */
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
   /** The URL of a job's logs, with placeholders such as `{jobId}`. */

@@ -1,4 +1,4 @@
-import { ConfigError, listOf, proxyVariables } from '@longshore/service';
+import { listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
 const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
@@ -15,16 +15,37 @@ export const accessVariables = {
    * Accepted kinds of credentials. By default, production requires API keys, and other environments require no
    * credentials.
    */
-  API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
+  API_AUTH: Type.Optional(
+    Type.String({
+      pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$',
+      expected: 'keys, jwt, keys,jwt or none',
+    }),
+  ),
   /** A key with every scope: either the key itself, or `sha256:` followed by its hash in hex. */
-  API_ADMIN_KEY: Type.Optional(Type.String({ minLength: 32, maxLength: 500, pattern: '^\\S+$' })),
+  API_ADMIN_KEY: Type.Optional(
+    Type.String({
+      minLength: 32,
+      maxLength: 500,
+      pattern: '^\\S+$',
+      expected: 'free of spaces and line breaks',
+      secret: true,
+    }),
+  ),
   API_JWT_ISSUER: Type.Optional(Type.String()),
   API_JWT_AUDIENCE: Type.Optional(Type.String()),
-  API_JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  API_JWT_JWKS_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', expected: 'a URL that begins with http:// or https://' }),
+  ),
   /** The required `typ` header of a token, e.g. `at+jwt` (RFC 9068). By default, any value is accepted. */
-  API_JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
+  API_JWT_TYP: Type.Optional(
+    Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$', expected: 'a media type such as at+jwt' }),
+  ),
   /** The prefix of this API's scopes in tokens, e.g. `longshore:`. Scopes without the prefix are ignored. */
-  API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
+  API_JWT_SCOPE_PREFIX: Type.String({
+    pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$',
+    expected: 'at most 200 characters that a scope may contain: ASCII without spaces, quotes and backslashes',
+    default: '',
+  }),
   API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
   /**
    * Average number of requests per second that each caller may send; 0 for no limit. Defaults to 1,000 if the API
@@ -37,9 +58,19 @@ export const accessVariables = {
    * Host names that the API accepts besides loopback names and the host of `API_BASE_URL`; comma-separated, without
    * ports.
    */
-  HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${commaSeparatedPattern(host)}$` })),
+  HTTP_ALLOWED_HOSTS: Type.Optional(
+    Type.String({
+      pattern: `^${commaSeparatedPattern(host)}$`,
+      expected: 'host names without ports, separated by commas',
+    }),
+  ),
   /** Origins whose pages may call the API from a browser, comma-separated, e.g. `https://app.example.com`. */
-  API_CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${commaSeparatedPattern(origin)}$` })),
+  API_CORS_ORIGINS: Type.Optional(
+    Type.String({
+      pattern: `^${commaSeparatedPattern(origin)}$`,
+      expected: 'origins without a path, separated by commas, such as https://app.example.com',
+    }),
+  ),
   ...proxyVariables,
 };
 
@@ -55,29 +86,28 @@ export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet
   return new Set(listOf(method, 'API_AUTH').filter((kind) => kind === 'keys' || kind === 'jwt'));
 }
 
-/**
- * Validates the authentication variables as a whole.
- *
- * @throws {ConfigError} if they contradict each other, or a required variable is missing or malformed
- */
-export function checkAccess(config: AccessConfig): void {
+/** Returns what is wrong with the authentication variables as a whole: contradictions, and what is missing or malformed. */
+export function accessProblems(config: AccessConfig): string[] {
   const kinds = acceptedKinds(config);
-  if (config.API_ADMIN_KEY !== undefined && !kinds.has('keys'))
-    throw new ConfigError(
+  const { API_ADMIN_KEY: key, API_JWT_JWKS_URL: keySet, NODE_ENV } = config;
+  const problems: string[] = [];
+  if (key !== undefined && !kinds.has('keys'))
+    problems.push(
       'API_ADMIN_KEY is set, but API keys are not accepted: set API_AUTH=keys, or leave API_ADMIN_KEY empty',
     );
-  if (config.API_ADMIN_KEY?.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(config.API_ADMIN_KEY))
-    throw new ConfigError('API_ADMIN_KEY must have 64 hexadecimal digits after sha256:');
+  if (key?.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(key))
+    problems.push('API_ADMIN_KEY must have 64 hexadecimal digits after sha256:');
   const names = ['API_JWT_ISSUER', 'API_JWT_AUDIENCE', 'API_JWT_JWKS_URL'] as const;
   const missing = names.filter((name) => config[name] === undefined);
   if (kinds.has('jwt') && missing.length > 0)
-    throw new ConfigError(`API_AUTH accepts JWTs, but ${missing.join(', ')} is not set`);
-  if (config.API_JWT_JWKS_URL !== undefined && !URL.canParse(config.API_JWT_JWKS_URL))
-    throw new ConfigError(
+    problems.push(`API_AUTH accepts JWTs, but ${missing.join(', ')} is not set`);
+  if (keySet !== undefined && !URL.canParse(keySet))
+    problems.push(
       'API_JWT_JWKS_URL is not a URL: use the address of the key set, such as https://…/jwks.json',
     );
-  if (config.NODE_ENV === 'production' && config.API_JWT_JWKS_URL?.startsWith('http://'))
-    throw new ConfigError(
+  if (NODE_ENV === 'production' && keySet?.startsWith('http://'))
+    problems.push(
       'API_JWT_JWKS_URL must begin with https:// in production: over plain HTTP, anyone on the network path could replace the keys',
     );
+  return problems;
 }
