@@ -72,7 +72,9 @@ async function start(
   const access = createAccess(config, keys, logger, storage.clock, outages);
   const health = storageHealth(metrics, storage, {
     count: countRequests(access),
-    ...(stored.kind === 'postgres' && { check: () => stored.application.ping() }),
+    ...(stored.kind === 'postgres' && {
+      check: async () => stored.application.isConnected && stored.application.ping(),
+    }),
   });
 
   const app = createServiceApp(config, logger);

@@ -60,7 +60,7 @@ async function start(
   const { tables } = application;
   measurePools(metrics, () => [...storage.pools(), ...database.pools()]);
   const health = storageHealth(metrics, storage, {
-    ...(tables !== undefined && { check: () => database.ping() }),
+    ...(tables !== undefined && { check: async () => database.isConnected && database.ping() }),
   });
   const app = createApplication(Koa, 0); // health checks and metrics do not look at addresses
   const accessLog = new AccessLog(logger, config.HTTP_ACCESS_LOG_PER_SECOND);

@@ -7,6 +7,7 @@ import {
   type Notification,
   type NotificationListener,
   type PoolStatus,
+  type ReadReplicaStatus,
   retentionOf,
 } from '@longshore/jobs/storage';
 import { Database } from './connection/database.js';
@@ -44,6 +45,7 @@ import {
   type PostgresOptions,
   readOptions,
   replicaOptions,
+  replicaPolicy,
   searchOptions,
 } from './connection/options.js';
 import { OutboxRelay } from './dependencies/outbox-relay.js';
@@ -59,6 +61,7 @@ import { PostgresSetAside } from './records/set-aside.js';
 import { PostgresStatistics } from './statistics/statistics.js';
 import { PostgresTimings } from './statistics/timings.js';
 import { QueueIdCache } from './queues/queue-id-cache.js';
+import { ReplicaSearches } from './search/replica-searches.js';
 import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './history/retention.js';
 import { feedPlans, indexPlans, searchPlans } from './connection/session.js';
@@ -107,6 +110,7 @@ export class PostgresStorage implements JobStorage {
   readonly #queueIds: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #notifier: Notifier;
+  readonly #replica: ReplicaSearches | undefined;
   readonly #setsCap: boolean;
   readonly #policy: MigrationPolicy;
   readonly #housekeeping: Housekeeping;
@@ -120,7 +124,9 @@ export class PostgresStorage implements JobStorage {
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans);
     const onReplica = replicaOptions(options);
-    const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
+    const replica = onReplica && new Database(onReplica, searchPlans);
+    const { maxLagMs, logger } = replicaPolicy(options);
+    const onReplicaOrPrimary = replica && new ReplicaSearches(replica, searches, maxLagMs, logger);
     // The event feed has separate connections, so that it never waits for searches.
     const feeds = new Database({ ...beside, poolSize: 2 }, feedPlans);
     // Lookups have separate connections, so that calls that wait for a job (`?wait`) do not queue behind lists. Shared
@@ -159,7 +165,7 @@ export class PostgresStorage implements JobStorage {
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
     this.jobs = new PostgresJobReader(
-      { database: reads, searches: usersSearches, lookups },
+      { database: reads, searches: onReplicaOrPrimary ?? searches, lookups },
       clock,
       queues,
       counters,
@@ -232,7 +238,7 @@ export class PostgresStorage implements JobStorage {
     this.#pools = new Map([
       ['reads', reads],
       ['searches', searches],
-      ...(usersSearches === searches ? [] : [['replica-searches', usersSearches] as const]),
+      ...(replica === undefined ? [] : [['replica-searches', replica] as const]),
       ['events', feeds],
       ['look-ups', lookups],
       ['indexing', indexing],
@@ -241,6 +247,7 @@ export class PostgresStorage implements JobStorage {
     this.#queueIds = queues;
     this.#limits = limits;
     this.#notifier = notifier;
+    this.#replica = onReplicaOrPrimary;
     this.#setsCap = options.maxQueues !== undefined;
     this.#policy = migrationPolicy(options);
     this.#housekeeping = housekeeping;
@@ -252,7 +259,14 @@ export class PostgresStorage implements JobStorage {
   }
 
   async ping(): Promise<void> {
-    await Promise.all([this.#database.requireWritable(), this.#reads.query(unnamed('select'))]);
+    // Connections for reads that nobody has needed lately are not opened for this.
+    const { inUse, idle } = this.#reads.poolStatus('reads');
+    const reads = inUse + idle > 0 && this.#reads.query(unnamed('select'));
+    await Promise.all([this.#database.requireWritable(), reads]);
+  }
+
+  async readReplica(): Promise<ReadReplicaStatus | null> {
+    return (await this.#replica?.status()) ?? null;
   }
 
   pools(): PoolStatus[] {
@@ -265,8 +279,8 @@ export class PostgresStorage implements JobStorage {
     await distribute(this.#database.options, this.#policy.mode);
     await this.#housekeeping.days.make();
     // Opens connections and fills caches now, so that the first caller does not have to wait.
-    await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
-    if (this.#setsCap) await this.#queueIds.setCap();
+    await this.#database.connect();
+    await Promise.all([this.#queueIds.fill(this.#database, this.#setsCap), this.clock.read()]);
   }
 
   /** Resolves to the names of the migrations that {@link open} would run, in order. Changes nothing. */

@@ -1,7 +1,13 @@
 import { retentionOf } from '@longshore/jobs/storage';
 import { documentedOptions } from '@longshore/test-support';
 import { expect } from 'chai';
-import { databaseOptions, maxQueues, readOptions, searchOptions } from '../src/connection/options.js';
+import {
+  databaseOptions,
+  maxQueues,
+  readOptions,
+  replicaPolicy,
+  searchOptions,
+} from '../src/connection/options.js';
 
 const url = 'postgres://127.0.0.1:1/none';
 
@@ -22,6 +28,7 @@ describe('The options of the Postgres storage in docs/operations.md', () => {
     readTimeoutMs: (value) => readOptions(withValue('readTimeoutMs', value)).statementTimeoutMs,
     maxQueues: (value) => maxQueues(withValue('maxQueues', value)),
     searchTimeoutMs: (value) => searchOptions(withValue('searchTimeoutMs', value)).statementTimeoutMs,
+    searchMaxLagMs: (value) => replicaPolicy(withValue('searchMaxLagMs', value)).maxLagMs,
     'retentionDays.done': (value) => retentionOf(value === undefined ? {} : { done: value }).done,
     'retentionDays.failed': (value) => retentionOf(value === undefined ? {} : { failed: value }).failed,
     'retentionDays.cancelled': (value) =>

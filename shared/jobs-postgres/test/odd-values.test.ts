@@ -31,6 +31,7 @@ const options: Readonly<Record<keyof PostgresOptions, unknown>> = {
   transactionIdleTimeoutMs: 1_000,
   searchTimeoutMs: 1,
   searchUrl: undefined,
+  searchMaxLagMs: 1,
   pooler: 'none',
   distribution: 'none',
   directUrl: undefined,

@@ -27,6 +27,7 @@ export * from './storage/pool-status.js';
 export * from './storage/queue-synchronization.js';
 export * from './storage/queues.js';
 export * from './storage/quotas.js';
+export type { ReadReplicaStatus } from './storage/read-replica.js';
 export * from './storage/recurring-jobs.js';
 export * from './storage/saved-searches.js';
 export * from './storage/servers.js';

@@ -9,8 +9,8 @@ import { type MeasuredStorage, readStorageMetrics } from './storage-metrics.js';
 
 /** What the health routes of a service report. */
 export interface Health {
-  /** Resolves if the service can do its work; otherwise rejects with the reason. */
-  ready(): Promise<void>;
+  /** Resolves to details if the service can do its work; otherwise rejects with the reason. */
+  ready(): Promise<object>;
   /** Returns the metrics of this process. */
   metrics(): Promise<Registry>;
   /** Returns the metrics of the storage, which are the same in all processes. */
@@ -57,8 +57,7 @@ export function healthRoutes(
   router.get('/readyz', async (context) => {
     context.set('cache-control', 'no-store');
     try {
-      await ready();
-      context.body = { status: 'ready' };
+      context.body = { status: 'ready', ...(await ready()) };
     } catch (error) {
       context.status = 503;
       context.body = { status: 'not ready', reason: reasonOf(error, context) };
@@ -120,13 +119,13 @@ function shared<Result>(
   };
 }
 
-async function inTime(check: Promise<void>): Promise<void> {
+async function inTime<Result>(check: Promise<Result>): Promise<Result> {
   const checked = new AbortController();
   const timeout = sleep(readyMs, undefined, { signal: checked.signal, ref: false }).then(() => {
     throw new NotReadyError(`no response within ${readyMs} ms`);
   });
   try {
-    await Promise.race([check, timeout]);
+    return await Promise.race([check, timeout]);
   } finally {
     timeout.catch(() => undefined);
     checked.abort();
@@ -186,8 +185,9 @@ export function storageHealth(
         ready: async () => {
           if (stopping) throw new NotReadyError('the service is stopping');
           if (!open) throw new NotReadyError(obstacle);
-          await Promise.all([storage.ping(), check?.()]);
+          const [replica] = await Promise.all([storage.readReplica(), storage.ping(), check?.()]);
           for (const server of servers) checkClaiming(server);
+          return replica === null ? {} : { replica };
         },
         metrics: async () => metrics,
         storageMetrics: () => readStorageMetrics(storage),

@@ -89,6 +89,8 @@ export const databaseVariables = {
   DATABASE_MIGRATE: Type.Enum(['run', 'verify'], { default: 'run' }),
   /** The URL of a read replica for searches that read many rows; by default, these use `DATABASE_URL`. */
   DATABASE_SEARCH_URL: Type.Optional(databaseUrl()),
+  /** How far the read replica can be behind before searches use `DATABASE_URL`, in milliseconds. */
+  DATABASE_SEARCH_MAX_LAG_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 10_000 }),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   /** Number of connections for reads. `DATABASE_READ_TIMEOUT_MS` limits the duration of each read. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
@@ -266,6 +268,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     distribution: config.DATABASE_DISTRIBUTION,
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     ...(config.DATABASE_SEARCH_URL !== undefined && { searchUrl: config.DATABASE_SEARCH_URL }),
+    searchMaxLagMs: config.DATABASE_SEARCH_MAX_LAG_MS,
     migrate: config.DATABASE_MIGRATE,
     poolSize: config.DATABASE_POOL_SIZE,
     maxQueues: config.DATABASE_MAX_QUEUES,

@@ -18,7 +18,11 @@ export async function serversPage(_request: PageRequest, context: PageContext): 
         everyMs: 5_000,
         load: async () => {
           const { reader, now } = context;
-          const [servers, lost] = await Promise.all([reader.servers.list(), reader.servers.listLost()]);
+          const [servers, lost, replica] = await Promise.all([
+            reader.servers.list(),
+            reader.servers.listLost(),
+            reader.readReplica(),
+          ]);
           const nowMs = now();
           return {
             servers: servers.map(({ clockAheadMs, ...server }) => ({
@@ -28,6 +32,7 @@ export async function serversPage(_request: PageRequest, context: PageContext): 
             })),
             lost: lost.slice(0, MAX_LOST),
             moreLost: Math.max(0, lost.length - MAX_LOST),
+            replica,
           };
         },
       },

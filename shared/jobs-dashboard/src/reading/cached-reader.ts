@@ -110,5 +110,6 @@ export function cachedReader(
     /** Not cached, because the time changes constantly. */
     readClock: () => reader.readClock(),
     ping: () => reader.ping(),
+    readReplica: () => reader.readReplica(), // the storage remembers it for two seconds
   };
 }

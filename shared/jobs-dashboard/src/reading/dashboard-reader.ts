@@ -23,7 +23,7 @@ import type {
 /** The part of a storage that the dashboard's pages read. */
 export interface DashboardReader extends Pick<
   JobStorage,
-  'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
+  'leases' | 'statistics' | 'clock' | 'readClock' | 'ping' | 'readReplica'
 > {
   /**
    * Excludes the methods that list complete jobs. Brief jobs need little memory, however large the complete jobs are.

@@ -24,8 +24,10 @@ export interface ApplicationDatabase {
   migrate(migrations: Migrations): Promise<void>;
   /** Resolves to the names of the migrations that `migrate` would run, in order. Changes nothing. */
   pendingMigrations(migrations: Migrations): Promise<readonly string[]>;
+  /** Whether a connection is open or being opened. */
+  readonly isConnected: boolean;
   /**
-   * Checks that both pools can be used, and that the server accepts writes.
+   * Checks that `pool` can be used, and `reads` if it has connections, and that the server accepts writes.
    *
    * @throws {StorageUnavailableError} if not
    */
@@ -51,7 +53,11 @@ export function createApplicationDatabase(options: PostgresOptions): Application
     migrate: (migrations) => migrate(resolved, migrations, migrationPolicy(options)),
     pendingMigrations: (migrations) => pendingMigrations(resolved, migrations),
     ping: async () => {
-      await Promise.all([pool, reads].map((database) => requireWritable(() => database.connect())));
+      const used = reads.totalCount > 0 ? [pool, reads] : [pool];
+      await Promise.all(used.map((database) => requireWritable(() => database.connect())));
+    },
+    get isConnected() {
+      return pool.totalCount + reads.totalCount > 0;
     },
     pools: () => [poolStatus('application-writes', pool), poolStatus('application-reads', reads)],
     close: async () => {

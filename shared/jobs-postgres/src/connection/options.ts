@@ -111,10 +111,12 @@ export interface PostgresOptions {
   searchTimeoutMs?: number;
   /**
    * URL of a read replica for the searches described at `searchTimeoutMs`; `url` by default. Results lag behind by the
-   * replica's delay. If the replica cannot be reached, only these searches fail, with a `StorageUnavailableError`.
-   * Everything else uses `url`, including searches that select the jobs for an action.
+   * replica's delay. While the replica cannot be reached, or is behind by more than `searchMaxLagMs`, these searches use
+   * `url`. Everything else always does, including searches that select the jobs for an action.
    */
   searchUrl?: string;
+  /** How far the replica can be behind before searches use `url`, in milliseconds; 0 to 3,600,000, 10,000 by default. */
+  searchMaxLagMs?: number;
   /**
    * `transaction` if `url` or `pool` leads to a pooler that can run each transaction on a different connection, such as
    * pgbouncer in transaction mode; `none` by default. With `transaction`, statements are not prepared, and each
@@ -175,6 +177,7 @@ const postgresOptions: OptionNames<PostgresOptions> = {
   transactionIdleTimeoutMs: true,
   searchTimeoutMs: true,
   searchUrl: true,
+  searchMaxLagMs: true,
   pooler: isOneOf(['none', 'transaction']),
   distribution: true,
   directUrl: true,
@@ -260,6 +263,14 @@ export function replicaOptions(options: PostgresOptions): DatabaseOptions | unde
   if (options.searchUrl === undefined) return undefined;
   const connection = settingsOfUrl('searchUrl', options.searchUrl, options.ssl);
   return { ...searchOptions(options), connection };
+}
+
+/** Returns when searches use the read replica. Throws like {@link databaseOptions}. */
+export function replicaPolicy({ searchMaxLagMs = 10_000, logger = consoleLogger }: PostgresOptions): {
+  readonly maxLagMs: number;
+  readonly logger: Logger;
+} {
+  return { maxLagMs: bounded('searchMaxLagMs', searchMaxLagMs, 0, 3_600_000), logger };
 }
 
 /** Returns how `open` brings the tables up to date. */

@@ -25,15 +25,32 @@ type Borrowed = (
   done: (release?: unknown) => void,
 ) => void;
 
+/** The parts of the driver's pool that it does not declare. */
+interface DriverPool {
+  readonly _clients: readonly pg.PoolClient[];
+  readonly _idle: readonly { readonly client: pg.PoolClient }[];
+  readonly _pendingQueue: { callback: Borrowed }[];
+  /** Gives one waiting caller an idle connection, or opens one for it. */
+  _pulseQueue(): void;
+}
+
 /**
- * A pool whose callers fail with a {@link StorageClosedError} once it is closed, like all calls of the storage. Those that
- * wait for a connection then would otherwise wait until they time out, because the driver does not serve them any more.
+ * A pool that opens one connection at a time. Many callers that
+ * need a connection briefly, such as the loops of a server that starts, thus share a few connections instead of opening one each.
+ *
+ * Its callers fail with a {@link StorageClosedError} once it is closed, like all calls of the storage. Those that wait for a connection then would
+ * otherwise wait until they time out, because the driver does not serve them any more.
  */
 class StoragePool extends pg.Pool {
   readonly #unwatch: () => void;
+  readonly #opened = new WeakSet<pg.PoolClient>();
 
   constructor(config: pg.PoolConfig & WatchedConfig) {
     super(config);
+    this.on('connect', (client) => {
+      this.#opened.add(client);
+      process.nextTick(() => this.#serve());
+    });
     this.#unwatch = config.watchdog.watchIdle(() => idleClients(this));
   }
 
@@ -42,10 +59,7 @@ class StoragePool extends pg.Pool {
   override end(ended?: () => void): Promise<void> | undefined {
     this.#unwatch();
     const result = ended === undefined ? super.end() : super.end(ended);
-    const { _pendingQueue: waiting } = this as unknown as {
-      readonly _pendingQueue: { callback: Borrowed }[];
-    };
-    for (const { callback } of waiting.splice(0))
+    for (const { callback } of driverOf(this)._pendingQueue.splice(0))
       callback(new StorageClosedError(), undefined, () => undefined);
     return result as Promise<void> | undefined;
   }
@@ -62,11 +76,30 @@ class StoragePool extends pg.Pool {
     process.nextTick(borrowed, new StorageClosedError(), undefined, () => undefined);
     return undefined;
   }
+
+  /** Called by the driver, which does not declare it: whether callers have to wait instead of opening a connection. */
+  _isFull(): boolean {
+    const { _clients: clients } = driverOf(this);
+    const opened = clients.filter((client) => this.#opened.has(client)).length;
+    return clients.length >= this.options.max || clients.length > opened;
+  }
+
+  /** Serves the callers that wait, now that more connections may be opened. */
+  #serve(): void {
+    const driver = driverOf(this);
+    while (!this.ending && driver._pendingQueue.length > 0 && (driver._idle.length > 0 || !this._isFull()))
+      driver._pulseQueue();
+  }
+}
+
+function driverOf(pool: pg.Pool): DriverPool {
+  return pool as unknown as DriverPool;
 }
 
 /** Returns the connections of a pool that nobody has borrowed. */
 function idleClients(pool: pg.Pool): pg.PoolClient[] {
-  const { _idle: idle = [] } = pool as unknown as { readonly _idle?: readonly { client: pg.PoolClient }[] };
+  // A pool of the application may be of another kind.
+  const { _idle: idle = [] } = pool as unknown as Partial<DriverPool>;
   return idle.map(({ client }) => client);
 }
 

@@ -182,7 +182,7 @@ export class PostgresQueues implements Queues {
         report.changed.push(name);
     }
     const names = new Set([...inCode.keys()].filter((name) => !report.refused.includes(name)));
-    for (const row of await this.#queues.all())
+    for (const row of await this.#queues.all(this.#database))
       if (names.has(row.name) && toQueueInCode(row.in_code, settingsOf(row))?.differs.length)
         report.differing.push(row.name);
     return report;

@@ -125,9 +125,15 @@ export class QueueIdCache implements QueueIds {
     this.#maxQueues = maxQueues;
   }
 
-  /** Stores the maximum number of queues, so that it also applies to jobs enqueued from SQL. */
-  async setCap(): Promise<void> {
-    await this.#database.query(setCap, [Math.min(this.#maxQueues, maxInteger)]);
+  /**
+   * Fills the cache when the storage is opened.
+   *
+   * @param database connections that are open already, so that no further ones are opened for this
+   * @param setsCap whether to store the maximum number of queues, so that it also applies to jobs enqueued from SQL
+   */
+  async fill(database: Database, setsCap: boolean): Promise<void> {
+    await this.#load(database, selectQueues);
+    if (setsCap) await database.query(setCap, [Math.min(this.#maxQueues, maxInteger)]);
   }
 
   /**
@@ -179,9 +185,9 @@ export class QueueIdCache implements QueueIds {
     return row;
   }
 
-  /** Lists queues in order of their names. Omits retired queues that are not in use. */
-  all(): Promise<QueueRow[]> {
-    return this.#load<QueueRow>(this.#reads, selectQueues);
+  /** Lists queues in order of their names, by default for a user. Omits retired queues that are not in use. */
+  all(database = this.#reads): Promise<QueueRow[]> {
+    return this.#load<QueueRow>(database, selectQueues);
   }
 
   /**

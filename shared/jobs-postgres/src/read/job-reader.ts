@@ -57,6 +57,7 @@ import { countOf, maxCounted, noCounts, type PostgresCounters } from '../queues/
 import { countJobs, countJobsByState, coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { type DocumentsRow, findDocuments, findJob, selectWaitingNames } from '../jobs/find-jobs.sql.js';
 import { isCounted, statesOf } from '../jobs/job-conditions.sql.js';
+import type { Searches } from '../search/replica-searches.js';
 import { noQueues, isText, type ListRequest, type SearchScope } from '../search/job-search.sql.js';
 import { selectLastSearched } from '../search/search-history.sql.js';
 import { rowsOfQueue } from '../search/search-stages.sql.js';
@@ -78,7 +79,7 @@ const maxSkipped = 1_000;
 interface JobReaderConnections {
   readonly database: Database;
   /** For queries of unpredictable cost. */
-  readonly searches: Database;
+  readonly searches: Searches;
   /** For lookups of a single job by its id. */
   readonly lookups: Database;
 }
@@ -94,7 +95,7 @@ interface Listed {
 /** Reads jobs. Expensive queries and lookups by id use separate connection pools. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
-  readonly #searches: Database;
+  readonly #searches: Searches;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
   readonly #counters: PostgresCounters;

@@ -11,6 +11,7 @@ import {
 import type { Database } from '../connection/database.js';
 import { listedRows, withDocuments } from '../jobs/job-documents.js';
 import type { JobRow } from '../jobs/job-row.js';
+import type { Searches } from '../search/replica-searches.js';
 import type { SearchScope } from '../search/job-search.sql.js';
 import type { LocationCache } from '../jobs/location-cache.js';
 import { selectTimes, sortedJobs, type SortedRow } from './sorted-jobs.sql.js';
@@ -30,14 +31,14 @@ const times: Readonly<Partial<Record<JobOrderMember, 'run_at' | 'started_at' | '
 /** Lists jobs in orders other than that of creation. */
 export class SortedJobs {
   readonly #database: Database;
-  readonly #searches: Database;
+  readonly #searches: Searches;
   readonly #locator: LocationCache;
   readonly #scopeOf: (filter: JobFilter) => Promise<SearchScope>;
   readonly #toJobs: (rows: readonly JobRow[]) => Promise<Job[]>;
 
   /** @param searches connections for queries of unpredictable cost */
   constructor(
-    { database, searches }: { readonly database: Database; readonly searches: Database },
+    { database, searches }: { readonly database: Database; readonly searches: Searches },
     locator: LocationCache,
     scopeOf: (filter: JobFilter) => Promise<SearchScope>,
     toJobs: (rows: readonly JobRow[]) => Promise<Job[]>,

@@ -22,19 +22,20 @@ import {
 import { messageOf, occursIn, searchedArgs, searchedText } from '../jobs/job-conditions.sql.js';
 import { lastError, running } from '../jobs/job-columns.sql.js';
 import { boundsOf, textRows } from './search-history.sql.js';
+import type { Searches } from './replica-searches.js';
 import { nearestRows, queuesOf, rowsOfQueue } from './search-stages.sql.js';
 
 /** Searches jobs for words, tolerating typos (docs/adr/017). */
 export class TextSearch {
   readonly #database: Database;
-  readonly #searches: Database;
+  readonly #searches: Searches;
   readonly #scopeOf: (filter: JobSearchQuery['filter']) => Promise<SearchScope>;
   readonly #toJobs: (rows: readonly JobRow[]) => Promise<Job[]>;
 
   /** @param searches connections for queries of unpredictable cost */
   constructor(
     database: Database,
-    searches: Database,
+    searches: Searches,
     scopeOf: (filter: JobSearchQuery['filter']) => Promise<SearchScope>,
     toJobs: (rows: readonly JobRow[]) => Promise<Job[]>,
   ) {

@@ -5,6 +5,7 @@ import { checkOptions, type OptionNames } from '../job/options.js';
 import { type RetentionDays, retentionOf } from '../storage/maintenance.js';
 import { checkDocumentedCalls } from '../storage/documented-calls.js';
 import type { PoolStatus } from '../storage/pool-status.js';
+import type { ReadReplicaStatus } from '../storage/read-replica.js';
 import type { JobStorage } from '../storage/storage.js';
 import { MemoryAlerts } from './memory-alerts.js';
 import { MemoryIncidents } from './memory-incidents.js';
@@ -165,6 +166,10 @@ export class MemoryStorage implements JobStorage {
 
   pools(): PoolStatus[] {
     return [];
+  }
+
+  async readReplica(): Promise<ReadReplicaStatus | null> {
+    return null;
   }
 
   async open(): Promise<void> {

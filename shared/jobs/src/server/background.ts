@@ -74,6 +74,9 @@ const names: Readonly<Record<Task, string>> = {
  */
 const readying: readonly Task[] = ['rescue', 'bulk', 'pause', 'recurring', 'due', 'outbox'];
 
+/** Time between the first rounds of the tasks, in milliseconds, so that they do not need a connection each at the start. */
+const betweenStartsMs = 50;
+
 const notified: readonly Notified[] = ['due', 'recurring', 'pause', 'outbox', 'bulk', 'cancel'];
 
 type BackgroundOption = 'logger' | 'serverTimeoutMs' | 'slidingInvisibilityTimeoutMs';
@@ -110,7 +113,7 @@ export class Background {
   }
 
   start(): void {
-    for (const loop of Object.values(this.#loops)) loop.start();
+    for (const [place, loop] of Object.values(this.#loops).entries()) loop.start(place * betweenStartsMs);
   }
 
   /** Resolves when the current rounds have ended. */

@@ -17,6 +17,7 @@ import type { NotificationListener } from './notification.js';
 import type { PoolStatus } from './pool-status.js';
 import type { Queues } from './queues.js';
 import type { Quotas } from './quotas.js';
+import type { ReadReplicaStatus } from './read-replica.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { SavedSearches } from './saved-searches.js';
 import type { Servers } from './servers.js';
@@ -71,6 +72,8 @@ export interface JobStorage {
   ping(): Promise<void>;
   /** Returns the connection pools of this process. Takes no query. Empty for a storage without connections. */
   pools(): PoolStatus[];
+  /** Returns the state of the read replica for searches; `null` if the storage has none. */
+  readReplica(): Promise<ReadReplicaStatus | null>;
   /**
    * Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently, and
    * again, also after it has failed.
