@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi test-restarts screenshots test-browser test-gateway test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi test-restarts screenshots test-browser test-gateway test-prometheus test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
@@ -70,6 +70,9 @@ test-openapi: build ## Have linters and client generators judge the OpenAPI docu
 
 test-packages: build ## Pack all packages, install only the tarballs in an empty folder, and test them there
 	@$(bin)/mocha --spec 'acceptance/test/packages/*.packages.ts'
+
+test-prometheus: build ## Check the metrics, rules and dashboard with promtool and a real Prometheus (needs prometheus)
+	@npm run --silent --workspaces --if-present test:prometheus
 
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway

@@ -22,7 +22,7 @@ export interface Scrapes {
 
 /** Starts the services before the suite's tests, and stops them after them. */
 export function useScrapes(): () => Scrapes {
-  const system = useSystem({ API_TEST_JOB_MS: '20' }, { durable: true });
+  const system = useSystem({ API_TEST_JOB_MS: '20', WORKER_VERSION: '4.2' }, { durable: true });
   let scrapes: Scrapes | undefined;
   before(async () => {
     const [api, worker, dashboard] = await Promise.all(

@@ -53,6 +53,9 @@ function measureSlots(registry: Registry, server: Measured): void {
   );
 }
 
+/** How an attempt can end on its server, by the event for it. */
+const ends = ['done', 'retrying', 'failed', 'cancelled', 'snoozed', 'suspended'] as const;
+
 function measureAttempts(registry: Registry, server: Measured): void {
   const registers = [registry];
   const attempts = new Counter({
@@ -80,14 +83,19 @@ function measureAttempts(registry: Registry, server: Measured): void {
     help: 'Leases that this process lost, on running jobs and on jobs that had not started yet',
     registers,
   });
-  const [types, queues] = [new LabelValues(), new LabelValues()];
+  const queues = new LabelValues();
+  // Each series begins with 0, so that the first failure of a job type is an increase, too.
+  const types = new LabelValues((type) => {
+    for (const outcome of [...ends, 'lost']) attempts.inc({ type, outcome }, 0);
+  });
   /** The names of running jobs by id, for the event `lost`, which has none. */
   const running = new Map<string, string>();
   server.on('started', ({ job, waitedMs }) => {
     waits.observe({ queue: queues.of(job.queue) }, Math.max(0, waitedMs) / 1_000);
+    types.of(job.name);
     running.set(job.id, job.name);
   });
-  for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed', 'suspended'] as const)
+  for (const outcome of ends)
     server.on(outcome, ({ job: { id, name }, ranMs }) => {
       running.delete(id);
       const type = types.of(name);

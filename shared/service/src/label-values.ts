@@ -10,12 +10,21 @@ export const others = '(others)';
  */
 export class LabelValues {
   readonly #seen = new Set<string>();
+  readonly #onNew: (value: string) => void;
+
+  /** @param onNew called with each value before it is returned for the first time; by default, nothing is */
+  constructor(onNew: (value: string) => void = () => undefined) {
+    this.#onNew = onNew;
+  }
 
   /** Returns the value itself, or {@link others} if there are too many. */
   of(value: string): string {
     if (this.#seen.has(value)) return value;
-    if (this.#seen.size >= maxLabelValues) return others;
-    this.#seen.add(value);
-    return value;
+    const isTooMany = this.#seen.size >= maxLabelValues;
+    const label = isTooMany ? others : value;
+    if (this.#seen.has(label)) return label;
+    this.#seen.add(label);
+    this.#onNew(label);
+    return label;
   }
 }
