@@ -53,7 +53,10 @@ const Item = Type.Object({
   done: Type.Integer({ minimum: 0, description: 'Attempts that finished a job as done' }),
   failed: Type.Integer({ minimum: 0, description: 'Attempts that finished a job as failed' }),
   retried: Type.Integer({ minimum: 0, description: 'Attempts that failed and will be retried' }),
-  waiting: durations('How long jobs were ready before an attempt started'),
+  waiting: durations('How long jobs waited from when they were due until an attempt started'),
+  ready: durations(
+    'How much of that time they were ready. The rest of it, concurrency keys blocked them, or no server made scheduled jobs ready',
+  ),
   running: durations('How long attempts ran, whatever their outcome'),
   backlog: nullable(
     Type.Integer({
@@ -155,7 +158,7 @@ function toItem(
   { at, timing, backlog }: TimingBucket,
   request: Pick<Static<typeof Item>, 'bucketMs' | 'queue' | 'name'>,
 ): Static<typeof Item> {
-  const { done, failed, retried, waiting, running } = timing;
+  const { done, failed, retried, waiting, ready, running } = timing;
   return {
     startsAt: at.toISOString(),
     ...request,
@@ -163,6 +166,7 @@ function toItem(
     failed,
     retried,
     waiting: toDurations(waiting),
+    ready: toDurations(ready),
     running: toDurations(running),
     backlog,
   };

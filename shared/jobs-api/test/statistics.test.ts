@@ -9,7 +9,7 @@ describe('Statistics over HTTP', () => {
   const api = new JobsApiUnderTest(async () => ({ storage, close: () => storage.close() }), {});
   before(async () => {
     await api.start();
-    storage.timings.started('mail', 'send', 4_000);
+    storage.timings.started('mail', 'send', { waitedMs: 4_000, readyMs: 4_000 });
     storage.timings.ended('mail', 'send', 'done', 100);
     storage.timings.ended('mail', 'send', 'failed', 100);
     storage.timings.ended('bulk', 'import', 'retry', 60_000);

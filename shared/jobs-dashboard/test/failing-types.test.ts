@@ -9,6 +9,7 @@ import type { Warning } from '../src/diagnosis/warning.js';
 import { plainText } from '../src/format/sentence.js';
 
 const MINUTE_MS = 60_000;
+const shortWait = { waitedMs: 5, readyMs: 5 };
 
 describe('a job type', () => {
   let clock: ManualClock;
@@ -22,11 +23,11 @@ describe('a job type', () => {
   /** Passes minutes. In each of them, attempts end: `failed` of them fail and are retried. */
   const pass = (
     minutes: number,
-    { done, failed = 0, ms = 200, name = 'charge-card', queue = 'payments' }: Attempts,
+    { done, failed = 0, ms = 200, name = 'charge-card', queue = 'payments', wait = shortWait }: Attempts,
   ): void => {
     for (let minute = 0; minute < minutes; minute++) {
       for (let attempt = 0; attempt < done + failed; attempt++) {
-        storage.timings.started(queue, name, 5);
+        storage.timings.started(queue, name, wait);
         storage.timings.ended(queue, name, attempt < failed ? 'retry' : 'done', ms);
       }
       storage.timings.store();
@@ -61,6 +62,22 @@ describe('a job type', () => {
     expect(points).to.have.length(60);
     expect(points.slice(-6).map(({ value }) => value)).to.deep.equal([0.02, null, 0.65, 0.65, 0.65, null]);
   });
+
+  for (const [what, readyMs, advice] of [
+    ['servers', 300_000, /whether its queue has enough servers\.$/],
+    [
+      'keys',
+      3_000,
+      /Concurrency keys blocked its jobs for 99 % of this time, so more servers would not help\./,
+    ],
+  ] as const)
+    it(`that waits longer because of ${what} is reported with what would help`, async () => {
+      pass(120, { done: 50 });
+      pass(4, { done: 50, wait: { waitedMs: 300_000, readyMs } });
+      const [warning = ''] = await found();
+      expect(warning).to.match(/^Job type “charge-card” has been waiting .* × longer/);
+      expect(warning).to.match(advice);
+    });
 
   it('that has failed for hours is compared with the time before it began', async () => {
     pass(600, { done: 49, failed: 1 });
@@ -224,4 +241,5 @@ interface Attempts {
   readonly ms?: number;
   readonly name?: string;
   readonly queue?: string;
+  readonly wait?: { readonly waitedMs: number; readonly readyMs: number };
 }

@@ -2,7 +2,7 @@ import { Cache } from '../src/cache/cache.js';
 import { checkWarnings } from '../src/diagnosis/health.js';
 import { observedWarnings } from '../src/diagnosis/warning.js';
 import { type JsonValue, MemoryStorage } from '@longshore/jobs';
-import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jobs/storage';
+import { type ClaimedJob, newId, type NewJob, type Outcome, waitOf } from '@longshore/jobs/storage';
 import type { ManualClock } from '@longshore/test-support';
 
 /**
@@ -99,7 +99,7 @@ export class SeededStorage extends MemoryStorage {
     if (claimed === undefined) throw new Error(`Nothing to claim in ${queue}`);
     const startedAt = this.manualClock.now();
     this.#started.set(claimed.claim.jobId, startedAt);
-    this.timings.started(queue, claimed.name, startedAt - claimed.readyAt.getTime());
+    this.timings.started(queue, claimed.name, waitOf(claimed, startedAt));
     return claimed;
   }
 

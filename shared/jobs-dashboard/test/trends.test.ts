@@ -4,6 +4,7 @@ import { ManualClock, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import type { Chart } from '../src/format/chart.js';
 import { linePath } from '../src/format/line-chart.js';
+import { plainText, type Sentence } from '../src/format/sentence.js';
 import type { PageContext } from '../src/shell/page.js';
 import { rangeOf } from '../src/pages/trends/range.js';
 import { trendsRegion } from '../src/pages/trends/region.js';
@@ -52,6 +53,25 @@ describe('the backlog chart of a whole day', () => {
       charts: { lines: { text: string }[] }[];
     };
     expect(charts[2]?.lines[0]?.text).to.equal('12');
+  });
+});
+
+describe('the waiting chart', () => {
+  const noteOf = async (waitedMs: number, readyMs: number): Promise<string> => {
+    const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
+    storage.timings.started('mail', 'send', { waitedMs, readyMs });
+    const context = { reader: storage, now: () => nowMs } as unknown as PageContext;
+    const region = trendsRegion(context, { path: '', query: new URLSearchParams(), subject: {} });
+    const { charts } = (await region.load()) as { charts: { note: Sentence | null }[] };
+    return plainText(charts[0]?.note ?? [], nowMs);
+  };
+
+  it('says for which part of the time keys blocked the jobs, and how long these were ready', async () => {
+    expect(await noteOf(360_000, 700)).to.equal('over 99 % of it blocked by keys, ready p95 718 ms');
+  });
+
+  it('says nothing of that if the jobs were ready nearly all the time', async () => {
+    expect(await noteOf(10_000, 9_950)).to.equal('');
   });
 });
 

@@ -127,7 +127,8 @@ claimed as (
   where job.queue_id = $1 and job.ctid = candidate.at
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
     date_part('epoch', job.created_at) * 1000 as created_ms,
-    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
+    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms,
+    date_part('epoch', job.due_at) * 1000 as earlier_due_ms, job.meta
 ),
 total as materialized (
   select count(*) as jobs, coalesce(bool_or(attempt >= max_attempts), true) as has_last_attempt from claimed
@@ -190,7 +191,8 @@ claimed as (
   where job.queue_id = $1 and job.ctid = candidate.at
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
     date_part('epoch', job.created_at) * 1000 as created_ms,
-    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
+    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms,
+    date_part('epoch', job.due_at) * 1000 as earlier_due_ms, job.meta
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -727,16 +729,17 @@ removed as (
 ),
 edited as (
   select to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at) then run_at else greatest(new_run_at, now()) end as run_at,
-    new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
+    new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits,
+    coalesce(due_at, ready_at) as due_at
   from removed
 ),
 arriving as (select * from edited where not waits),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -774,16 +777,17 @@ removed as (
 ),
 edited as (
   select to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at) then run_at else greatest(new_run_at, now()) end as run_at,
-    new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
+    new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits,
+    due_at
   from removed
 ),
 arriving as (select * from edited where not waits),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1293,7 +1297,7 @@ order by id limit $7 offset $8;
   from counted
   left join lateral (
     select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as allowed, greatest(created_at, run_at) as since from longshore.job_blocked
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as allowed, due_at as since from longshore.job_blocked
     where counted.rank <= 20 and queue_id = counted.queue_id and meta ->> 'concurrencyKey' = counted.key
     order by priority, seq limit 1
   ) as first on true
@@ -1384,7 +1388,7 @@ with unblocked as (
   returning *
 ),
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from unblocked order by priority, seq
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from unblocked order by priority, seq
 )
 select count(*)::integer as unblocked from unblocked;
 
@@ -1421,7 +1425,7 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
     returning job_blocked.*
   ),
   ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from unblocked order by priority, seq
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from unblocked order by priority, seq
   )
   select count(*)::integer as unblocked, array(select key from head where is_rated order by key) as rated from unblocked;
 
@@ -3461,18 +3465,19 @@ moved as (
   where job_scheduled.queue_id = $1 and job_scheduled.id = due.id
   returning job_scheduled.*
 ),
+arriving as (select *, run_at as due_at from moved),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where not coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from moved where coalesce(meta ? 'concurrencyKey', false)
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -3503,18 +3508,19 @@ moved as (
   where job_scheduled.queue_id = $1 and job_scheduled.id = due.id
   returning job_scheduled.*
 ),
+arriving as (select *, run_at as due_at from moved),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where not coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, due_at from arriving where coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from moved where coalesce(meta ? 'concurrencyKey', false)
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -3628,6 +3634,7 @@ select exists (
     set server_id = null, started_at = null, lease_until = null,
       attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
       ready_at = case when lost.counts then now() else job.ready_at end,
+      due_at = case when lost.counts then null else job.due_at end,
       past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
@@ -3741,6 +3748,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
     set server_id = null, started_at = null, lease_until = null,
       attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
       ready_at = case when lost.counts then now() else job.ready_at end,
+      due_at = case when lost.counts then null else job.due_at end,
       past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
@@ -4799,20 +4807,22 @@ with advanced as (
   returning 1
 )
 insert into longshore.timing as stored
-  (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
-select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
-  waited_ms, ran_ms
+  (queue_id, name, seconds, at, done, failed, retried, waiting, ready, running, waited_ms, ready_ms, ran_ms)
+select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], ready::integer[],
+  running::integer[], waited_ms, ready_ms, ran_ms
 from unnest($3::integer[], $4::text[], $5::smallint[], $6::float8[], $7::integer[], $8::integer[], $9::integer[], $10::text[],
-  $11::text[], $12::float8[], $13::float8[])
-  as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+  $11::text[], $12::text[], $13::float8[], $14::float8[], $15::float8[])
+  as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, ready, running, waited_ms, ready_ms, ran_ms)
 where exists (select 1 from advanced)
 on conflict (queue_id, name, seconds, at) do update set
   done = stored.done + excluded.done,
   failed = stored.failed + excluded.failed,
   retried = stored.retried + excluded.retried,
   waiting = longshore.add_histograms(stored.waiting, excluded.waiting),
+  ready = longshore.add_histograms(stored.ready, excluded.ready),
   running = longshore.add_histograms(stored.running, excluded.running),
   waited_ms = stored.waited_ms + excluded.waited_ms,
+  ready_ms = stored.ready_ms + excluded.ready_ms,
   ran_ms = stored.ran_ms + excluded.ran_ms;
 
 -- longshore-delete-old-timings
@@ -4870,13 +4880,13 @@ order by queue_id, name, seconds
 on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog);
 
 -- longshore-select-histories
-select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
-  backlog, seconds from longshore.timing
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, ready::text, running::text,
+  waited_ms, ready_ms, ran_ms, backlog, seconds from longshore.timing
 where queue_id = $1 and name = any ($2::text[]) and seconds = 3600 and at >= to_timestamp($3::float8 / 1000)
   and at < to_timestamp($4::float8 / 1000) and (done + failed + retried > 0 or waiting <> '{}')
 union all
-select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
-  backlog, seconds from longshore.timing
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, ready::text, running::text,
+  waited_ms, ready_ms, ran_ms, backlog, seconds from longshore.timing
 where queue_id = $1 and name = any ($2::text[]) and seconds = 60 and at >= to_timestamp($4::float8 / 1000)
   and (done + failed + retried > 0 or waiting <> '{}')
 order by at;
@@ -4893,8 +4903,8 @@ with busiest as materialized (
   group by name having sum(done + failed + retried) > 0 or max(cardinality(waiting)) > 0
   order by sum(done + failed + retried) desc, name limit $4
 )
-select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
-  backlog from longshore.timing
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, ready::text, running::text,
+  waited_ms, ready_ms, ran_ms, backlog from longshore.timing
 where queue_id = $1 and name = any (array(select name from busiest)) and seconds = $2
   and at >= to_timestamp($3::float8 / 1000);
 
@@ -4903,8 +4913,8 @@ select ((pg_relation_size('longshore.job') + pg_relation_size('longshore.job_blo
   / current_setting('block_size')::integer)::integer as pages;
 
 -- longshore-select-timings
-select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
-  backlog from longshore.timing
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, ready::text, running::text,
+  waited_ms, ready_ms, ran_ms, backlog from longshore.timing
 where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::float8 / 1000)
   and at < to_timestamp($5::float8 / 1000);
 

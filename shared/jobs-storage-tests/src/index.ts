@@ -51,6 +51,7 @@ import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
 import { signalling } from './signalling.js';
 import { stepping } from './stepping.js';
+import { dueTimes } from './due-times.js';
 import { timing } from './timing.js';
 import { transitions } from './transitions.js';
 import { savingSearches } from './saving-searches.js';
@@ -116,6 +117,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('finding orphans', () => orphaning(fixture));
     describe('measuring', () => measuring(fixture));
     describe('timing', () => timing(fixture));
+    describe('when a job is due', () => dueTimes(fixture));
     describe('pausing job types', () => pausingTypes(fixture));
     describe('renaming', () => renaming(fixture));
     describe('changing definitions', () => changingDefinitions(fixture));

@@ -28,7 +28,7 @@ export function timing(fixture: Fixture): void {
   it('adds up attempts by queue, by name, and by name in a queue', async () => {
     const [one, other] = [fixture.newQueue(), fixture.newQueue()];
     const { timings } = fixture.storage;
-    timings.started(one, 'timing.mail', 1_000);
+    timings.started(one, 'timing.mail', { waitedMs: 1_000, readyMs: 1_000 });
     timings.ended(one, 'timing.mail', 'done', 10);
     timings.ended(one, 'timing.import', 'failed', 10);
     timings.ended(other, 'timing.mail', 'retry', 10);
@@ -65,7 +65,8 @@ export function timing(fixture: Fixture): void {
       [86_400_000, 2_000, 80],
     ];
     for (const [place, part] of waits.entries()) {
-      for (const ms of part) fixture.storage.timings.started(queue, 'timing.added', ms);
+      for (const ms of part)
+        fixture.storage.timings.started(queue, 'timing.added', { waitedMs: ms, readyMs: ms });
       await eventually(
         async () => total(await read({ queue })).waiting.total,
         (started) => started === [2, 5][place],
@@ -110,7 +111,7 @@ export function timing(fixture: Fixture): void {
     const { timings, clock } = fixture.storage;
     timings.ended(queue, 'timing.fails', 'retry', 40);
     timings.ended(queue, 'timing.fails', 'failed', 40);
-    timings.started(queue, 'timing.starts', 90);
+    timings.started(queue, 'timing.starts', { waitedMs: 90, readyMs: 90 });
     await eventually(
       async () => total(await read({ queue })),
       ({ retried, waiting }) => retried === 1 && waiting.total === 1,

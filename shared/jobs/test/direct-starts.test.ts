@@ -37,6 +37,7 @@ describe('Direct starts', () => {
     args: {},
     maxAttempts: 1,
     createdAt: new Date(0),
+    dueAt: new Date(0),
     readyAt: new Date(0),
     meta: null,
   });

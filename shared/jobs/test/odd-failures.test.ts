@@ -14,6 +14,7 @@ const claimed: ClaimedJob = {
   args: {},
   maxAttempts: 10,
   createdAt: new Date(),
+  dueAt: new Date(0),
   readyAt: new Date(0),
   meta: null,
 };

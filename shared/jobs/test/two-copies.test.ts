@@ -25,6 +25,7 @@ const claimed: storage.ClaimedJob = {
   args: {},
   maxAttempts: 10,
   createdAt: new Date(),
+  dueAt: new Date(),
   readyAt: new Date(),
   meta: null,
 };

@@ -69,8 +69,8 @@ export function blockedSentence(blocking: BlockingKeys): Sentence {
 }
 
 /**
- * Returns a clause about jobs that the waiting times do not contain yet, because these are measured when jobs start and from
- * when a key lets them: `without 2,883 jobs that keys block, some for 6 min`. Returns `null` if no key blocks jobs.
+ * Returns a clause about jobs that the waiting times do not contain yet, because these are measured when jobs start:
+ * `without 2,883 jobs that keys block, some for 6 min`. Returns `null` if no key blocks jobs.
  */
 export function uncountedSentence(blocking: BlockingKeys): Sentence | null {
   const { count, exact } = blockedBy(blocking);

@@ -1,5 +1,5 @@
 import { shorten } from '@longshore/edge';
-import { counted, formatNumber } from '../format/count.js';
+import { counted, formatNumber, formatShare } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { confirmPath } from '../search/filters.js';
 import { shareOf } from './share.js';
@@ -178,9 +178,6 @@ function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Formats a share as a percentage. Shares other than 0 and 1 are never shown as `0 %` or `100 %`. */
 function percent(share: Parameters<typeof shareOf>[0]): string {
-  const exact = 100 * shareOf(share);
-  if (exact > 0 && exact < 1) return exact < 0.1 ? 'under 0.1 %' : `${exact.toFixed(1)} %`;
-  return exact > 99 && exact < 100 ? 'over 99 %' : `${Math.round(exact)} %`;
+  return formatShare(shareOf(share));
 }

@@ -1,9 +1,12 @@
-import { counted, formatNumber } from '../format/count.js';
+import { counted, formatNumber, formatShare } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { formatDuration } from '../format/time.js';
 import type { Slowness } from './slowness.js';
 import type { SlowType } from './type-health.js';
 import type { Warning } from './warning.js';
+
+/** Share of the waiting time from which on blocking is what to look at. */
+const MOSTLY = 0.5;
 
 /**
  * Returns warnings about job types that run or wait several times longer than usual. A backlog makes all types of its
@@ -39,12 +42,17 @@ function warningOf(type: SlowType, others: number): Warning {
       format: formatDuration,
     },
     ...(shift.state === 'recovering' && { isRecovering: true }),
-    advice: runs
-      ? 'Check what its handler calls, and what was deployed.'
-      : `Check which jobs are ahead of it, and whether its queue has enough servers.${also}`,
+    advice: runs ? 'Check what its handler calls, and what was deployed.' : `${adviceOf(slowness)}${also}`,
     link: `types/${encodeURIComponent(name)}`,
     ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
   };
+}
+
+/** What to do depends on what the jobs wait for: a slot of a server, or one of a key. */
+function adviceOf({ blockedShare }: Slowness): string {
+  return blockedShare < MOSTLY
+    ? 'Check which jobs are ahead of it, and whether its queue has enough servers.'
+    : `Concurrency keys blocked its jobs for ${formatShare(blockedShare)} of this time, so more servers would not help. Check which jobs hold the keys.`;
 }
 
 /** Returns a ratio such as `6.4 ×`. */

@@ -38,6 +38,11 @@ export interface Slowness {
   readonly baselineMs: number;
   /** How many times as long as before: `nowMs`, or `incidentMs` unless it still is slow, divided by `baselineMs`. */
   readonly ratio: number;
+  /**
+   * The share of their waiting time in which jobs were not ready, but mostly blocked by keys, during the anomaly and since;
+   * 0 for running times.
+   */
+  readonly blockedShare: number;
   /** The percentile in each minute of the last hour, in milliseconds. */
   readonly course: readonly Point[];
 }
@@ -95,8 +100,18 @@ function slownessOf(
     incidentMs,
     baselineMs,
     ratio: shownMs / Math.max(1, baselineMs),
+    blockedShare:
+      kind === 'waiting' ? blockedShareOf(buckets.filter(({ at }) => at.getTime() >= incident.from)) : 0,
     course: courseOf(buckets, nowMs, ({ timing }) => timing[kind].percentile(quantile)),
   };
+}
+
+/** Returns in which share of their waiting time jobs were not ready; 0 if they did not wait. */
+export function blockedShareOf(buckets: readonly { readonly timing: Timing }[]): number {
+  const sumOf = (kind: 'waiting' | 'ready'): number =>
+    buckets.reduce((sum, { timing }) => sum + timing[kind].sumMs, 0);
+  const waitedMs = sumOf('waiting');
+  return waitedMs === 0 ? 0 : 1 - sumOf('ready') / waitedMs;
 }
 
 /** Attempts still take longer only if the percentile, and not just some of them, is certainly above the threshold. */

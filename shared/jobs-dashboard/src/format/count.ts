@@ -23,6 +23,13 @@ export function countedJobs({ count, exact }: JobCount): string {
   return `${exact ? '' : 'at least '}${counted(count, 'job')}`;
 }
 
+/** Formats a share from 0 to 1 as a percentage. Shares other than 0 and 1 are never shown as `0 %` or `100 %`. */
+export function formatShare(share: number): string {
+  const percent = 100 * share;
+  if (percent > 0 && percent < 1) return percent < 0.1 ? 'under 0.1 %' : `${percent.toFixed(1)} %`;
+  return percent > 99 && percent < 100 ? 'over 99 %' : `${Math.round(percent)} %`;
+}
+
 /** Formats a rate limit: `100 per min`, `10 per 2 s`. */
 export function formatRate({ jobs, periodMs }: Pick<RateLimit, 'jobs' | 'periodMs'>): string {
   const period = formatDuration(periodMs)

@@ -24,6 +24,8 @@ export interface ClaimedRow {
   created_ms: number;
   /** When the job became ready, in the same unit as `created_ms`; null if the job was ready on creation. */
   later_ready_ms: number | null;
+  /** When the job was due, in the same unit; null if it became ready at that moment. */
+  earlier_due_ms: number | null;
   meta: JobMeta | null;
   /**
    * Whether the queue has limits. {@link claimReady} leaves this null for claimed jobs, because it only claims from
@@ -104,12 +106,13 @@ const claimed = (limit: string, condition: string, allowed = ''): string => `
       from candidate, started
       where job.queue_id = $1 and job.id = candidate.id
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at, job.ready_at,
-        job.meta
+        job.due_at, job.meta
     )`;
 
 const jobOf = `claimed.id, claimed.seq, claimed.priority, claimed.attempt, claimed.max_attempts, claimed.name, claimed.args,
       date_part('epoch', claimed.created_at) * 1000 as created_ms,
-      date_part('epoch', nullif(claimed.ready_at, claimed.created_at)) * 1000 as later_ready_ms, claimed.meta`;
+      date_part('epoch', nullif(claimed.ready_at, claimed.created_at)) * 1000 as later_ready_ms,
+      date_part('epoch', claimed.due_at) * 1000 as earlier_due_ms, claimed.meta`;
 
 /**
  * CTEs that update the counters for the claimed jobs. They read the jobs from the table `job`, so that the whole insert
@@ -184,7 +187,8 @@ export const claimReady = prepared(
       where job.queue_id = $1 and job.ctid = candidate.at
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
         date_part('epoch', job.created_at) * 1000 as created_ms,
-        date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
+        date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms,
+        date_part('epoch', job.due_at) * 1000 as earlier_due_ms, job.meta
     ),
     total as materialized (
       select count(*) as jobs, coalesce(bool_or(attempt >= max_attempts), true) as has_last_attempt from claimed
@@ -295,7 +299,8 @@ export const claimWithinLimits = prepared(
       where job.queue_id = $1 and job.ctid = candidate.at
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
         date_part('epoch', job.created_at) * 1000 as created_ms,
-        date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
+        date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms,
+        date_part('epoch', job.due_at) * 1000 as earlier_due_ms, job.meta
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

@@ -152,6 +152,7 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
     args: row.args,
     maxAttempts: row.max_attempts,
     createdAt: timeAt(row.created_ms),
+    dueAt: timeAt(row.earlier_due_ms ?? row.later_ready_ms ?? row.created_ms),
     readyAt: timeAt(row.later_ready_ms ?? row.created_ms),
     meta: row.meta,
   };

@@ -165,11 +165,12 @@ export const moveReady = ofTables(readyTables, (table) =>
     ),
     edited as (
       select to_queue as queue_id, id, created_at, case when ${keepsTime} then run_at else ${dueFrom('new_run_at')} end as run_at,
-        new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (${keepsTime}) as waits
+        new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (${keepsTime}) as waits,
+        ${table === 'job' ? 'coalesce(due_at, ready_at) as due_at' : 'due_at'}
       from removed
     ),
     arriving as (select * from edited where not waits),
-    ${becomeReady('arriving', 'id')},
+    ${becomeReady('arriving', 'id', { columns: `${jobColumns}, due_at` })},
     waiting as (insert into longshore.job_scheduled (${jobColumns}) select ${jobColumns} from edited where waits),
     ${outboxEntries('removed', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
     insert into longshore.job_count (queue_id, state, jobs)

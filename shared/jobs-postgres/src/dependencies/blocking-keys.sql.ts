@@ -19,7 +19,7 @@ export interface BlockingKeyRow {
   most: number;
   /** Concurrency limit of the first blocked job. This and the following members are null for keys without details. */
   allowed: number | null;
-  /** When the first blocked job was created or became due, whichever is later. */
+  /** When the first blocked job was due. */
   since: Date | null;
   /** Up to `maxHolders` ready and running jobs with the key, running jobs first. Also null if there are none. */
   holders: { id: string; name: string; startedAt: string | null }[] | null;
@@ -60,7 +60,7 @@ export const selectBlockingKeys = prepared(
     select counted.queue_id, counted.key, counted.blocked, counted.most::integer, first.allowed, first.since, held.holders
     from counted
     left join lateral (
-      select ${limitOf} as allowed, greatest(created_at, run_at) as since from longshore.job_blocked
+      select ${limitOf} as allowed, due_at as since from longshore.job_blocked
       where counted.rank <= ${maxDescribed} and queue_id = counted.queue_id and ${keyOf} = counted.key
       order by priority, seq limit 1
     ) as first on true
@@ -89,7 +89,7 @@ export const selectBlockingKeys = prepared(
     described as materialized (select queue_id, key from sized where rank <= 20),
     first as materialized (
       select distinct on (job.queue_id, job.${keyOf}) job.queue_id, job.${keyOf} as key, ${limitOf} as allowed,
-        greatest(created_at, run_at) as since
+        due_at as since
       from longshore.job_blocked as job join described on described.queue_id = job.queue_id and described.key = job.${keyOf}
       order by job.queue_id, job.${keyOf}, priority, seq
     ),

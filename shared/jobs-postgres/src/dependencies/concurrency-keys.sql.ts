@@ -68,7 +68,7 @@ export const unblockJobs = prepared(
       returning job_blocked.*
     ),
     ready as (
-      insert into longshore.job (${jobColumns}) select ${jobColumns} from unblocked order by priority, seq
+      insert into longshore.job (${jobColumns}, due_at) select ${jobColumns}, due_at from unblocked order by priority, seq
     )
     select count(*)::integer as unblocked, array(select key from head where is_rated order by key) as rated from unblocked`,
 );
@@ -122,7 +122,7 @@ export const unblockFirst = prepared(
       returning *
     ),
     ready as (
-      insert into longshore.job (${jobColumns}) select ${jobColumns} from unblocked order by priority, seq
+      insert into longshore.job (${jobColumns}, due_at) select ${jobColumns}, due_at from unblocked order by priority, seq
     )
     select count(*)::integer as unblocked from unblocked`,
 );

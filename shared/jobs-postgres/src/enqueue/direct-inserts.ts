@@ -102,6 +102,7 @@ function toClaimedJob(job: NewJob, serverId: string, createdAt: Date): ClaimedJo
     args: JSON.parse(job.args) as JsonValue,
     maxAttempts,
     createdAt,
+    dueAt: createdAt,
     readyAt: createdAt,
     meta,
   };

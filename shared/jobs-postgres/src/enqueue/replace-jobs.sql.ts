@@ -58,7 +58,7 @@ const replaceJobs = prepared(
       union all select ${jobColumns}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from old_waiting
     ),
     arriving as (select * from removed where run_at is null),
-    ${becomeReady('arriving', 'seq', `${jobColumns}, seq`, 'late')},
+    ${becomeReady('arriving', 'seq', { columns: `${jobColumns}, seq`, visibility: 'late' })},
     waiting as (
       insert into longshore.job_scheduled (${jobColumns}, retried_at)
       select ${jobColumns}, retried_at from removed where run_at is not null
@@ -115,7 +115,7 @@ const replaceJobs = prepared(
       from old as holder join content on content.id = holder.id
     ),
     arriving as materialized (select * from removed where run_at is null),
-    ${becomeReady('arriving', 'seq', `${jobColumns}, seq`)},
+    ${becomeReady('arriving', 'seq', { columns: `${jobColumns}, seq` })},
     waiting as (
       insert into longshore.job_scheduled (${jobColumns}, retried_at)
       select ${jobColumns}, retried_at from removed where run_at is not null

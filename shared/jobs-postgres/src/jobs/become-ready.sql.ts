@@ -10,14 +10,14 @@ export const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
  *
  * @param source name of the CTE that returns the jobs
  * @param order the columns that determine the order in which the jobs join the queue
- * @param columns the columns to copy from `source`; by default, {@link jobColumns}
- * @param visibility `late` if scans might pass the jobs' positions before the transaction commits
+ * @param options.columns the columns to copy from `source`; by default, {@link jobColumns}. Without `due_at`, the jobs are
+ *   due now
+ * @param options.visibility `late` if scans might pass the jobs' positions before the transaction commits
  */
 export function becomeReady(
   source: string,
   order: string,
-  columns = jobColumns,
-  visibility: Visibility = 'soon',
+  { columns = jobColumns, visibility = 'soon' }: { columns?: string; visibility?: Visibility } = {},
 ): string {
   return `
     ready as (

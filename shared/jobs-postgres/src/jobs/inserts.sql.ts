@@ -120,7 +120,7 @@ const insertWithConcurrencyKeys = inserters(
         unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
       ) with ordinality as new (id, args, name, priority, max_attempts, meta, place)
     ),
-    ${becomeReady('new', 'place', 'queue_id, id, name, priority, max_attempts, args, meta', visibility)}
+    ${becomeReady('new', 'place', { columns: 'queue_id, id, name, priority, max_attempts, args, meta', visibility })}
     ${counted('enqueued')}`,
   `
     with ${nodeKnown}, ${numbered}, ${outboxNumbers('unnest($2::uuid[])')},

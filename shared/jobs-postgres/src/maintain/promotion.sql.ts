@@ -126,15 +126,18 @@ const promotedColumns = `count(*)::integer as promoted, coalesce(bool_or(meta ? 
         where queue_id = $1 and run_at > now() order by run_at limit 1
       ) as next_due_in`;
 
+/** Promoted jobs wait from their scheduled time, even if no server was there to promote them. */
+const dueColumns = `${jobColumns}, due_at`;
+
 /** A FROM item with the due jobs, numbered by scheduled time. The first CTE has locked these jobs. */
 const dueOnNode = `(
-        select *, row_number() over (order by run_at) as place from longshore.job_scheduled
+        select *, run_at as due_at, row_number() over (order by run_at) as place from longshore.job_scheduled
         where queue_id = $1 and id = any ((select all_of from ids)::uuid[])
       ) as due`;
 
 const insertedOnNode = (table: string, condition: string): string => `
-      insert into longshore.${table} (${jobColumns}, seq)
-      select ${jobColumns}, ${seqOf('place')} from ${dueOnNode} where ${condition}`;
+      insert into longshore.${table} (${dueColumns}, seq)
+      select ${dueColumns}, ${seqOf('place')} from ${dueOnNode} where ${condition}`;
 
 /**
  * $1 queue, $2 limit, $3 when the first due job became due. Makes due jobs ready. Several servers can run this at the
@@ -177,7 +180,8 @@ function promote(which: string): string {
       where job_scheduled.queue_id = $1 and job_scheduled.id = due.id
       returning job_scheduled.*
     ),
-    ${becomeReady('moved', 'run_at')},
+    arriving as (select *, run_at as due_at from moved),
+    ${becomeReady('arriving', 'run_at', { columns: dueColumns })},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs

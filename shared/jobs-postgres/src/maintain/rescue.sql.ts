@@ -178,6 +178,7 @@ function rescue(which: string): string {
       set server_id = null, started_at = null, lease_until = null,
         attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
         ready_at = case when lost.counts then now() else job.ready_at end,
+        due_at = case when lost.counts then null else job.due_at end,
         past_attempts = case when lost.counts then ${otherAttempts} || jsonb_build_object(
           'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
           'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
@@ -272,6 +273,7 @@ function rescueOnNode(which: string): string {
     ),
     again as materialized (
       select id, case when counts then attempt else attempt - 1 end as attempt, case when counts then now() else ready_at end as ready_at,
+        case when counts then null else due_at end as due_at,
         case when counts then ${otherAttempts} || jsonb_build_object(
           'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(),
           'error', error, 'runAt', run_at, 'readyAt', ready_at) else past_attempts end as past_attempts
@@ -280,7 +282,7 @@ function rescueOnNode(which: string): string {
     released as (
       update longshore.job
       set server_id = null, started_at = null, lease_until = null, attempt = again.attempt, ready_at = again.ready_at,
-        past_attempts = again.past_attempts
+        due_at = again.due_at, past_attempts = again.past_attempts
       from again where job.queue_id = $1 and job.id = again.id
     ),
     unstarted as materialized (select * from judged where released and not counts),

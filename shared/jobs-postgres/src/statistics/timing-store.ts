@@ -143,8 +143,10 @@ function columnsOf(rows: readonly Row[]): unknown[] {
     arrayOf(timings.map(({ failed }) => failed)),
     arrayOf(timings.map(({ retried }) => retried)),
     timings.map(({ waiting }) => literalOf(waiting)),
+    timings.map(({ ready }) => literalOf(ready)),
     timings.map(({ running }) => literalOf(running)),
     arrayOf(timings.map(({ waiting }) => waiting.sumMs)),
+    arrayOf(timings.map(({ ready }) => ready.sumMs)),
     arrayOf(timings.map(({ running }) => running.sumMs)),
   ];
 }

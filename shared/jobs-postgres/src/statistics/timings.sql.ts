@@ -3,8 +3,8 @@ import { prepared } from '../connection/statement.js';
 /**
  * Adds timings to the stored ones, unless this batch has been added before. $1 id of the process, $2 number of the
  * batch. Then parallel arrays, sorted by key so that servers lock rows in the same order: $3 queues, $4 names, $5
- * resolutions in seconds, $6 times in milliseconds since 1970, $7 done, $8 failed, $9 retried, $10 and $11 histograms
- * of waiting and running times as array literals, $12 and $13 the sums of these times in milliseconds.
+ * resolutions in seconds, $6 times in milliseconds since 1970, $7 done, $8 failed, $9 retried, $10 to $12 histograms
+ * of waiting, ready and running times as array literals, $13 to $15 the sums of these times in milliseconds.
  */
 export const addTimings = prepared(
   'longshore-add-timings',
@@ -15,20 +15,22 @@ export const addTimings = prepared(
       returning 1
     )
     insert into longshore.timing as stored
-      (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
-    select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
-      waited_ms, ran_ms
+      (queue_id, name, seconds, at, done, failed, retried, waiting, ready, running, waited_ms, ready_ms, ran_ms)
+    select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], ready::integer[],
+      running::integer[], waited_ms, ready_ms, ran_ms
     from unnest($3::integer[], $4::text[], $5::smallint[], $6::float8[], $7::integer[], $8::integer[], $9::integer[], $10::text[],
-      $11::text[], $12::float8[], $13::float8[])
-      as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+      $11::text[], $12::text[], $13::float8[], $14::float8[], $15::float8[])
+      as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, ready, running, waited_ms, ready_ms, ran_ms)
     where exists (select 1 from advanced)
     on conflict (queue_id, name, seconds, at) do update set
       done = stored.done + excluded.done,
       failed = stored.failed + excluded.failed,
       retried = stored.retried + excluded.retried,
       waiting = longshore.add_histograms(stored.waiting, excluded.waiting),
+      ready = longshore.add_histograms(stored.ready, excluded.ready),
       running = longshore.add_histograms(stored.running, excluded.running),
       waited_ms = stored.waited_ms + excluded.waited_ms,
+      ready_ms = stored.ready_ms + excluded.ready_ms,
       ran_ms = stored.ran_ms + excluded.ran_ms`,
 );
 
@@ -61,18 +63,20 @@ export interface TimingRow {
   failed: number;
   retried: number;
   /**
-   * Histogram of waiting times as an array literal: the index of the first bucket, then the counts. `running` has the
-   * same format.
+   * Histogram of waiting times as an array literal: the index of the first bucket, then the counts. `ready` and `running` have
+   * the same format.
    */
   waiting: string;
+  ready: string;
   running: string;
   waited_ms: number;
+  ready_ms: number;
   ran_ms: number;
   backlog: string | null;
 }
 
-const columns = `extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
-      backlog`;
+const columns = `extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, ready::text, running::text,
+      waited_ms, ready_ms, ran_ms, backlog`;
 
 /** $1 queue, $2 name, $3 resolution in seconds, $4 start and $5 end in milliseconds since 1970. */
 export const selectTimings = prepared(

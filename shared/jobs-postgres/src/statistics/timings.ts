@@ -1,4 +1,5 @@
 import {
+  type DurationHistogram,
   emptyTimingBuckets,
   type HistoryBucket,
   type HistoryQuery,
@@ -14,6 +15,7 @@ import {
   type TimingQuery,
   type Timings,
   timingsKept,
+  type Wait,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
@@ -51,8 +53,8 @@ export class PostgresTimings implements Timings {
     this.#store = new TimingStore(database, queues);
   }
 
-  started(queue: string, name: string, waitedMs: number): void {
-    this.#buffer.started(queue, name, waitedMs);
+  started(queue: string, name: string, wait: Wait): void {
+    this.#buffer.started(queue, name, wait);
   }
 
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void {
@@ -151,12 +153,12 @@ function add(timing: Timing, row: TimingRow): void {
   timing.done += row.done;
   timing.failed += row.failed;
   timing.retried += row.retried;
-  const [waitingFrom = 0, ...waiting] = numbersIn(row.waiting);
-  timing.waiting.addCounts(waitingFrom, waiting, row.waited_ms);
-  const [runningFrom = 0, ...running] = numbersIn(row.running);
-  timing.running.addCounts(runningFrom, running, row.ran_ms);
+  addHistogram(timing.waiting, row.waiting, row.waited_ms);
+  addHistogram(timing.ready, row.ready, row.ready_ms);
+  addHistogram(timing.running, row.running, row.ran_ms);
 }
 
-function numbersIn(literal: string): number[] {
-  return literal === '{}' ? [] : literal.slice(1, -1).split(',').map(Number);
+function addHistogram(histogram: DurationHistogram, literal: string, sumMs: number): void {
+  const [first = 0, ...counts] = literal === '{}' ? [] : literal.slice(1, -1).split(',').map(Number);
+  histogram.addCounts(first, counts, sumMs);
 }

@@ -171,6 +171,11 @@ export interface ClaimedJob {
   readonly args: JsonValue;
   readonly maxAttempts: number;
   readonly createdAt: Date;
+  /**
+   * When the job was due for this attempt: when it was created, or its `runAt`, the end of its parents, the loss of its last
+   * attempt, or an operator's action, whichever came last. The job may have been blocked after that.
+   */
+  readonly dueAt: Date;
   /** When the job became ready for this attempt. */
   readonly readyAt: Date;
   readonly meta: JobMeta | null;

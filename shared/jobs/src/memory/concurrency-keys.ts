@@ -104,6 +104,7 @@ function unblock(key: KeyRecord, nowMs: number): JobRecord[] {
     if (occupants.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
     occupants.add(next);
     next.blocked = false;
+    next.readyAt = nowMs;
     unblocked.push(...blocked.take(1, null));
   }
   key.wakeAtMs = null;

@@ -24,6 +24,8 @@ export interface JobRecord extends Omit<
   seq: number;
   /** When the lease expires, in milliseconds since 1970; 0 before the first claim. */
   leaseUntil: number;
+  /** See `ClaimedJob.dueAt`; in milliseconds since 1970, as `readyAt`. */
+  dueAt: number;
   readyAt: number;
   /** Whether the job waits for a slot because its concurrency key has reached the limit. */
   blocked: boolean;
@@ -74,6 +76,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     serverId: null,
     seq,
     leaseUntil: 0,
+    dueAt: nowMs,
     readyAt: nowMs,
     blocked: false,
     delayMs: null,
@@ -132,7 +135,7 @@ export function toJob(record: JobRecord): Job {
 }
 
 export function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
-  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, readyAt, meta } = record;
+  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, meta } = record;
   return {
     claim: { jobId, queue, serverId, attempt },
     name,
@@ -140,7 +143,8 @@ export function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
     args: JSON.parse(args) as JsonValue,
     maxAttempts,
     createdAt,
-    readyAt: new Date(readyAt),
+    dueAt: new Date(record.dueAt),
+    readyAt: new Date(record.readyAt),
     meta,
   };
 }
@@ -182,8 +186,11 @@ export function undoStart(record: JobRecord): void {
   record.startedAt = null;
 }
 
-export function dueAt({ runAt }: JobRecord): number {
-  return runAt?.getTime() ?? 0;
+/** Notes since when a job is due and ready. A released job has been since before its attempt. */
+export function noteReady(record: JobRecord, reason: TransitionReason | null, nowMs: number): void {
+  if (reason === 'released') return;
+  record.dueAt = reason === 'due' ? (record.runAt?.getTime() ?? nowMs) : nowMs;
+  record.readyAt = nowMs;
 }
 
 export function lostError({ serverId, attempt }: JobRecord): JobError {

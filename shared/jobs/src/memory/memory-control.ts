@@ -178,10 +178,10 @@ export class MemoryControl implements JobControl {
 
   /**
    * Changes the content of a job. A ready job first leaves its queue and frees its concurrency slot. A job that stays
-   * ready in the same queue keeps the time at which it became ready.
+   * ready in the same queue keeps the time at which it became ready; in any queue, the time at which it was due.
    */
   #edit(record: JobRecord, { queue, priority, args, runAt, tags, maxAttempts }: JobContent): void {
-    const { state, queue: from, runAt: before, readyAt } = record;
+    const { state, queue: from, runAt: before, dueAt: due, readyAt } = record;
     const ready = state === 'enqueued' && runAt?.getTime() === before?.getTime();
     if (state === 'enqueued') {
       this.#jobs.takeOut(record);
@@ -192,6 +192,7 @@ export class MemoryControl implements JobControl {
     if (tags !== undefined) record.meta = metaWithTags(record.meta, tags);
     if (ready) {
       this.#jobs.makeReady(record, null);
+      record.dueAt = due;
       if (queue === from) record.readyAt = readyAt;
     } else if (state !== 'awaiting' && runAt !== null) this.#jobs.schedule(record, runAt, null);
   }

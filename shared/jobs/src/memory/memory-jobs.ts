@@ -17,7 +17,7 @@ import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs, type KnownIds } from './check-new-jobs.js';
 import type { Clock } from '../job/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
-import { enter, type JobRecord, newRecord, replaceContent, toJob } from './job-record.js';
+import { enter, type JobRecord, newRecord, noteReady, replaceContent, toJob } from './job-record.js';
 import { BatchRecords } from './batch-records.js';
 import { MemoryFirstFailures } from './memory-first-failures.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
@@ -224,7 +224,7 @@ export class MemoryJobs {
     if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
     if (record.state === 'awaiting') this.dependencies.drop(record.id);
     enter(record, 'enqueued', reason, now);
-    record.readyAt = now;
+    noteReady(record, reason, now);
     const { keys } = this.queue(record.queue);
     this.#join(record.queue, keys.acquire(record, now), record);
     this.notifications.notify(dueAt('due', keys.wakesAt(record), now));

@@ -1,6 +1,6 @@
 import type { Clock } from '../job/clock.js';
 import type { Maintenance, PromotionReport, RescueReport, ResumptionReport } from '../storage/maintenance.js';
-import { dueAt, endAttempt, type JobRecord, lostError, undoStart } from './job-record.js';
+import { endAttempt, type JobRecord, lostError, undoStart } from './job-record.js';
 import type { MemoryRetention } from './memory-history.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -62,8 +62,8 @@ export class MemoryMaintenance implements Maintenance {
     const waiting = [...this.#jobs.all()]
       .filter((record) => record.state === 'scheduled')
       .filter((record) => !this.#setAside.isSetAside(itemOfJob('scheduler', record)))
-      .toSorted((left, right) => dueAt(left) - dueAt(right));
-    const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
+      .toSorted((left, right) => runAtOf(left) - runAtOf(right));
+    const due = waiting.filter((record) => runAtOf(record) <= now).slice(0, limit);
     const promoted = due.filter((record) =>
       this.#setAside.attempt(itemOfJob('scheduler', record), () => {
         this.#jobs.makeReady(record, 'due');
@@ -73,7 +73,7 @@ export class MemoryMaintenance implements Maintenance {
     const next = waiting[due.length];
     this.#jobs.wakeKeys();
     const tokensAtMs = [...this.#jobs.queues.values()].flatMap(({ keys }) => keys.wakeAtMs ?? []);
-    const nextAtMs = Math.min(next === undefined ? Infinity : dueAt(next), ...tokensAtMs);
+    const nextAtMs = Math.min(next === undefined ? Infinity : runAtOf(next), ...tokensAtMs);
     return {
       promoted: promoted.length,
       nextDueMs: nextAtMs === Infinity ? null : Math.max(0, nextAtMs - now),
@@ -232,4 +232,8 @@ export class MemoryResumptions {
     const ends = pauses.flatMap(({ pausedUntil }) => pausedUntil?.getTime() ?? []).filter((end) => end > now);
     return ends.length === 0 ? null : ends.reduce((least, end) => Math.min(least, end)) - now;
   }
+}
+
+function runAtOf({ runAt }: JobRecord): number {
+  return runAt?.getTime() ?? 0;
 }

@@ -229,7 +229,7 @@ function detailsOf([next]: readonly JobRecord[], inside: readonly JobRecord[]): 
   const started = ({ startedAt }: JobRecord): number => startedAt?.getTime() ?? Infinity;
   return {
     limit: next.meta?.concurrencyLimit ?? 1,
-    since: new Date(Math.max(next.createdAt.getTime(), next.runAt?.getTime() ?? 0)),
+    since: new Date(next.dueAt),
     occupants: inside
       .toSorted((one, other) => started(one) - started(other))
       .slice(0, 10)

@@ -16,6 +16,7 @@ import {
   type TimingQuery,
   type Timings,
   timingsKept,
+  type Wait,
 } from '../storage/timings.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
@@ -63,8 +64,8 @@ export class MemoryTimings implements Timings {
     this.#buffer = new TimingBuffer(clock);
   }
 
-  started(queue: string, name: string, waitedMs: number): void {
-    this.#buffer.started(queue, name, waitedMs);
+  started(queue: string, name: string, wait: Wait): void {
+    this.#buffer.started(queue, name, wait);
   }
 
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void {

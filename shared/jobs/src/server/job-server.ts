@@ -73,7 +73,7 @@ export class JobServer {
     const runner = new Runner({
       ...options,
       holdings,
-      onStart: (job, waitedMs) => this.#events.started(job, waitedMs),
+      onStart: (job, wait) => this.#events.started(job, wait),
       onOutcome: (job, outcome, ranMs) => this.#finish(job, outcome, ranMs),
       onRunning: (jobs) => this.#membership.report(jobs),
     });

@@ -3,6 +3,7 @@ import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { JobStorage } from '../storage/storage.js';
+import { type Wait, waitOf } from '../storage/timings.js';
 import { namesOf } from '../job/definition.js';
 import { definitionVersion } from '../job/meta.js';
 import { compose } from '../job/middleware.js';
@@ -25,8 +26,7 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
     'batches' | 'clock' | 'completions' | 'jobs' | 'reports' | 'steps' | 'timings'
   >;
   readonly holdings: Holdings;
-  /** @param waitedMs how long the job was ready before it started, in milliseconds */
-  readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
+  readonly onStart: (job: ClaimedJob, wait: Wait) => void;
   /**
    * Called when an attempt ends, but not for dropped attempts. `outcome` is `null` if it is already stored, and `ranMs`
    * for how long the attempt ran, in milliseconds.
@@ -246,9 +246,9 @@ export class Runner {
     this.#holdings.running.set(job.claim.jobId, attempt);
     this.#started++;
     const { timings, clock } = this.#options.storage;
-    const waitedMs = clock.now() - job.readyAt.getTime();
-    this.#options.onStart(job, waitedMs);
-    timings.started(job.claim.queue, job.name, waitedMs);
+    const wait = waitOf(job, clock.now());
+    this.#options.onStart(job, wait);
+    timings.started(job.claim.queue, job.name, wait);
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit: TimeLimit | null = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     // Awaited even if refused, because an attempt must not end while `#startNext` starts it.

@@ -1,4 +1,5 @@
 import type { Claim, ClaimedJob, JobError, Outcome } from '../job/job.js';
+import type { Wait } from '../storage/timings.js';
 import { nearestName } from '../job/options.js';
 import { shown } from '../job/shown.js';
 import type { RescueReport } from '../storage/maintenance.js';
@@ -15,8 +16,8 @@ interface EndedAttempt {
 
 /** The payloads of a server's events, by event name. */
 export interface JobServerEvents {
-  /** Emitted just before the handler is called, `waitedMs` milliseconds after the job became ready. */
-  started: { readonly job: RunningJob; readonly waitedMs: number };
+  /** Emitted just before the handler is called. */
+  started: { readonly job: RunningJob } & Wait;
   done: EndedAttempt;
   /** The job failed and will not be retried. */
   failed: EndedAttempt & { readonly error: JobError };
@@ -86,8 +87,8 @@ export class ServerEvents {
     return () => void this.#listeners[name].delete(listener);
   }
 
-  started(job: ClaimedJob, waitedMs: number): void {
-    if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job), waitedMs });
+  started(job: ClaimedJob, wait: Wait): void {
+    if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job), ...wait });
   }
 
   /** @param outcome `null` if the job succeeded and its outcome is already stored */

@@ -1,10 +1,24 @@
 import { DurationHistogram } from '../job/duration-histogram.js';
-import type { Outcome } from '../job/job.js';
+import type { ClaimedJob, Outcome } from '../job/job.js';
 import type { Clock } from '../job/clock.js';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
+
+/** How long a job waited before an attempt started, in milliseconds. */
+export interface Wait {
+  /** Since it was due. */
+  readonly waitedMs: number;
+  /** Since it was ready; the last part of `waitedMs`. */
+  readonly readyMs: number;
+}
+
+/** Returns how long a job had waited at a given time, in milliseconds since 1970. Never negative, whatever the clocks say. */
+export function waitOf({ dueAt, readyAt }: Pick<ClaimedJob, 'dueAt' | 'readyAt'>, nowMs: number): Wait {
+  const readyMs = Math.max(0, nowMs - readyAt.getTime());
+  return { waitedMs: Math.max(readyMs, nowMs - dueAt.getTime()), readyMs };
+}
 
 /** Statistics of the attempts in a time interval: outcomes, waiting times and durations. */
 export class Timing {
@@ -14,8 +28,10 @@ export class Timing {
   failed = 0;
   /** Number of failed attempts that were retried. */
   retried = 0;
-  /** How long jobs were ready before their attempts started. */
+  /** How long jobs waited from when they were due until their attempts started. */
   readonly waiting = new DurationHistogram();
+  /** How much of that time they were ready. The rest of it, a concurrency key blocked them or nobody had made them ready. */
+  readonly ready = new DurationHistogram();
   /** How long attempts ran, excluding snoozed attempts. */
   readonly running = new DurationHistogram();
 
@@ -30,6 +46,7 @@ export class Timing {
     this.failed += other.failed;
     this.retried += other.retried;
     this.waiting.merge(other.waiting);
+    this.ready.merge(other.ready);
     this.running.merge(other.running);
   }
 }
@@ -126,8 +143,8 @@ export const historySpan = { minutesMs: 3 * hourMs, forMs: dayMs, names: 50 } as
  * them every few seconds. If the process is killed, unwritten counts are lost.
  */
 export interface Timings {
-  /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
-  started(queue: string, name: string, waitedMs: number): void;
+  /** Records that an attempt has started. */
+  started(queue: string, name: string, wait: Wait): void;
   /** Records that an attempt has ended after `ranMs` milliseconds. Snoozed attempts are not counted. */
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
   /**
@@ -248,8 +265,10 @@ export class TimingBuffer {
     this.#clock = clock;
   }
 
-  started(queue: string, name: string, waitedMs: number): void {
-    this.#timing(queue, name).waiting.add(waitedMs);
+  started(queue: string, name: string, { waitedMs, readyMs }: Wait): void {
+    const { waiting, ready } = this.#timing(queue, name);
+    waiting.add(waitedMs);
+    ready.add(readyMs);
   }
 
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void {

@@ -8,9 +8,10 @@ import type {
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { BacklogOutlook } from '../../diagnosis/backlog-outlook.js';
 import { uncountedSentence } from '../../diagnosis/blocking-keys.js';
+import { blockedShareOf } from '../../diagnosis/slowness.js';
 import { chartOf } from '../../format/chart.js';
-import { formatNumber } from '../../format/count.js';
-import { capitalized, type Sentence } from '../../format/sentence.js';
+import { formatNumber, formatShare } from '../../format/count.js';
+import { capitalized, type Sentence, sentence } from '../../format/sentence.js';
 import {
   hasValues,
   linePath,
@@ -36,6 +37,8 @@ const MAX_PICKS = 60;
 const MAX_ROWS = 24;
 const MAX_MARKS = 20;
 const TICKS = 4;
+/** Shares of the waiting time below this are not worth a note. */
+const LEAST_SHARE = 0.01;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
@@ -113,7 +116,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     charts: [
       {
         ...durationChart('Waiting', 'waiting', buckets, groups, before, range),
-        note: keys === undefined ? null : uncountedSentence(keys),
+        note: waitingNote(buckets, keys),
       },
       durationChart('Running', 'running', buckets, groups, before, range),
       backlogChart(
@@ -231,10 +234,20 @@ function durationChart(
   };
 }
 
+/** Returns which part of the waiting time jobs were blocked, and which blocked jobs are not in it yet. */
+function waitingNote(buckets: readonly TimingBucket[], keys: BlockingKeys | undefined): Sentence | null {
+  const uncounted = keys === undefined ? null : uncountedSentence(keys);
+  const share = blockedShareOf(buckets);
+  if (share < LEAST_SHARE) return uncounted;
+  const ready = wholeOf(buckets, 'ready')?.percentile(0.95) ?? null;
+  const split = sentence`${formatShare(share)} of it blocked by keys, ready p95 ${durationText(ready)}`;
+  return uncounted === null ? split : sentence`${split}; ${uncounted}`;
+}
+
 /** Merges the durations of all buckets into one histogram; `undefined` if there are no buckets. */
 function wholeOf(
   [first, ...later]: readonly TimingBucket[],
-  part: 'waiting' | 'running',
+  part: 'waiting' | 'ready' | 'running',
 ): DurationHistogram | undefined {
   const whole = first?.timing.copy()[part];
   for (const { timing } of later) whole?.merge(timing[part]);
