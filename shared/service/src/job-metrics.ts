@@ -73,9 +73,15 @@ function measureAttempts(registry: Registry, server: Measured): void {
   });
   const waits = new Histogram({
     name: 'longshore_wait_seconds',
-    help: 'How long jobs were ready before they started, by queue',
+    help: 'How long jobs waited from when they were due until they started, by queue',
     labelNames: ['queue'],
     buckets,
+    registers,
+  });
+  const ready = new Counter({
+    name: 'longshore_ready_seconds_total',
+    help: 'The part of longshore_wait_seconds_sum in which the jobs were ready, so that a free slot could have started them',
+    labelNames: ['queue'],
     registers,
   });
   const lost = new Counter({
@@ -90,8 +96,10 @@ function measureAttempts(registry: Registry, server: Measured): void {
   });
   /** The names of running jobs by id, for the event `lost`, which has none. */
   const running = new Map<string, string>();
-  server.on('started', ({ job, waitedMs }) => {
-    waits.observe({ queue: queues.of(job.queue) }, Math.max(0, waitedMs) / 1_000);
+  server.on('started', ({ job, waitedMs, readyMs }) => {
+    const queue = queues.of(job.queue);
+    waits.observe({ queue }, waitedMs / 1_000);
+    ready.inc({ queue }, readyMs / 1_000);
     types.of(job.name);
     running.set(job.id, job.name);
   });

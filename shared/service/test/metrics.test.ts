@@ -292,7 +292,7 @@ describe('The metrics of a process with 1,000 queues and 200 job types', () => {
     for (let queue = 0; queue < 1_000; queue++)
       for (const name of types) {
         const job = { id: `${queue} ${name}`, queue: `queue-${queue}`, name } as never;
-        listeners.started?.({ job, waitedMs: 1 } as never);
+        listeners.started?.({ job, waitedMs: 1, readyMs: 1 } as never);
         listeners.done?.({ job, ranMs: 1 } as never);
         listeners.failed?.({ job, ranMs: 1 } as never);
       }
