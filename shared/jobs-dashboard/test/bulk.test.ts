@@ -161,6 +161,41 @@ describe('a bulk action', () => {
       .and.include('Started by local');
   });
 
+  it('retries ten jobs first, shows what became of them, and leads to the others', async () => {
+    const { storage, serverId } = site.story;
+    const fail = async (): Promise<void> => {
+      const error = { name: 'HttpError', message: 'upstream said 503', stack: null };
+      await storage.end(await storage.start(serverId, 'steps'), { kind: 'failed', error });
+    };
+    for (let n = 0; n < 12; n++) {
+      await storage.add({ name: 'charge-card', queue: 'steps', maxAttempts: 1 });
+      await fail();
+    }
+    const html = await get('bulk/confirm?action=retry&state=failed&queue=steps');
+    const fields = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
+    form.set('step', 'first');
+    const { headers } = await post('/job-dashboard/bulk-retry', form.toString());
+    const step = String(headers['location'])
+      .replace(/^.*job-dashboard\//, '')
+      .replace(/^\.\//, '');
+    while (await storage.bulk.advance());
+    const [entry] = await storage.audit.list({ limit: 1 });
+    expect([entry?.action, entry?.count]).to.deep.equal(['bulk/retry', 10]);
+    for (let n = 0; n < 3; n++)
+      await storage.end(await storage.start(serverId, 'steps'), { kind: 'done', result: 'null' });
+    await fail();
+    storage.manualClock.advance(2_000);
+    const shown = await get(step);
+    expect(textOf(shown)).to.include('3 jobs done, 1 failed again, 6 not finished yet');
+    const [, next = ''] = /href="[./]*(bulk\/confirm[^"]*)"[^>]*>Retry the others/.exec(shown) ?? [];
+    expect(textOf(await get(plain(next)))).to.match(/Retry these jobs\? .* 3 jobs /);
+  });
+
+  it('does not offer to retry ten jobs first if there are no more', async () => {
+    expect(await get('bulk/confirm?action=retry&state=failed')).not.to.include('value="first"');
+  });
+
   it('renames to the name that the operator enters on its page', async () => {
     const { storage, scheduledId } = site.story;
     const html = await get('bulk/confirm?action=rename&state=scheduled');

@@ -27,6 +27,7 @@ function failing(errors: readonly Partial<ErrorGroup>[], state: FailingType['shi
       retryable: 12,
       failedExact: true,
       waitingExact: true,
+      course: [],
       firstSeenAt: ago(120),
       lastSeenAt: ago(1),
       message: 'upstream said 503',

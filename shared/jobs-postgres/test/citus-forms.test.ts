@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { TestDatabase } from '@longshore/test-support';
 import { staticStatements } from '../src/connection/statement.js';
-import { recordFirstFailures, selectErrorGroups } from '../src/statistics/error-groups.sql.js';
+import {
+  recordFirstFailures,
+  selectErrorGroups,
+  selectFailureBuckets,
+} from '../src/statistics/error-groups.sql.js';
 import { builtQueries } from './support/built-queries.js';
 import { createClusterOfOne } from './support/cluster-of-one.js';
 import { type Described, described } from './support/described.js';
@@ -34,7 +38,11 @@ describe('The forms of statements for Citus', () => {
 
   it('have the parameters and columns of the forms for a single Postgres', async () => {
     const now = new Date();
-    const daily = [selectErrorGroups(86_400_000, now), recordFirstFailures(300_000, now)];
+    const daily = [
+      selectErrorGroups(86_400_000, now),
+      selectFailureBuckets(86_400_000, now),
+      recordFirstFailures(300_000, now),
+    ];
     const statements = [
       ...staticStatements(),
       ...daily.map((statement) => [statement.name, statement] as const),

@@ -1,9 +1,10 @@
+import { errorFingerprint } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { staticStatements } from '../src/connection/statement.js';
 import { restoreSkipped } from '../src/dependencies/skipped-jobs.js';
-import { selectErrorGroups } from '../src/statistics/error-groups.sql.js';
+import { selectErrorGroups, selectFailureBuckets } from '../src/statistics/error-groups.sql.js';
 import { builtQueries, searchedId as id, searchedTime } from './support/built-queries.js';
 import { createClusterOfOne } from './support/cluster-of-one.js';
 import { failed, ids, running, stored } from './support/stored-jobs.js';
@@ -224,6 +225,28 @@ describe('The two forms of statements', () => {
     const usual = await rowsOf(text, [sinceMs, 100, 100]);
     expect(usual).to.have.length(2);
     expect(await rowsOf(citus, [sinceMs, 100, 100])).to.have.deep.members(usual);
+  });
+
+  it('count the same failures over time', async () => {
+    const sinceMs = 10 ** 13;
+    const { text, citus = '' } = selectFailureBuckets(sinceMs, searchedTime);
+    const { text: groups } = selectErrorGroups(sinceMs, searchedTime);
+    const kinds = await rowsOf(groups, [sinceMs, 100, 100]);
+    const fingerprints = kinds.map(({ error_name: name, message }) =>
+      errorFingerprint({ name: String(name), message: String(message) }),
+    );
+    const values = [
+      sinceMs,
+      kinds.map(({ name }) => name),
+      fingerprints,
+      kinds.map(() => 10),
+      0,
+      10 ** 12,
+      3,
+    ];
+    const usual = await rowsOf(text, values);
+    expect(usual).to.have.length(2);
+    expect(await rowsOf(citus, values)).to.have.deep.members(usual);
   });
 
   for (const names of [null, ['files'], ['mail']])

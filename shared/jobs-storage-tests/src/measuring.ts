@@ -90,6 +90,31 @@ export function measuring(fixture: Fixture): void {
     expect((await groupsOf(name))[0]).to.include({ count: 1, retryable: 0 });
   });
 
+  it('counts the failures of a group over time, with those that will be retried', async () => {
+    const name = 'measuring.course';
+    await end({ name }, failure('No'));
+    await end({ name }, failure('No'));
+    const error = { name: 'TypeError', message: 'No', stack: null };
+    await end({ name }, { kind: 'retry', error, delayMs: yearMs });
+    const { groups } = await fixture.storage.statistics.listErrorGroups({
+      sinceMs: hourMs,
+      limit: 1_000,
+      bucketMs: hourMs / 4,
+    });
+    const course = groups.find((group) => group.name === name)?.course ?? [];
+    expect(course).to.have.length(5);
+    expect(course.every(({ at, exact }) => exact && at.getTime() % (hourMs / 4) === 0)).to.equal(true);
+    // A new bucket may have begun in between.
+    expect(course.slice(0, -2).map(({ jobs }) => jobs)).to.deep.equal([0, 0, 0]);
+    expect(course.slice(-2).reduce((sum, { jobs }) => sum + jobs, 0)).to.equal(3);
+  });
+
+  it('refuses to count failures in too many buckets', async () => {
+    const query = { sinceMs: hourMs, bucketMs: hourMs / 51 };
+    const refusal = await fixture.storage.statistics.listErrorGroups(query).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(RangeError);
+  });
+
   it('ignores older failures', async () => {
     const name = 'measuring.old';
     await end({ name }, failure('No'));

@@ -92,7 +92,7 @@ interface ActionForm<Target, Fields, After, Subject> {
   /** Returns the check of the subject immediately before the change, which throws a Problem to refuse it. */
   readonly check?: (request: ActionRequest) => (subject: Subject) => void;
   /** Returns the page to show next. `after` is the target after the operation. */
-  readonly next: (target: Target, after: After) => string;
+  readonly next: (target: Target, after: After, request: ActionRequest) => string;
 }
 
 /**
@@ -129,7 +129,7 @@ export function action<Fields extends TObject, Subject, Target, After>(
         const { facts, subject } = await carriedOut(operation, storage, call);
         if (facts.outcome === 'unknown' || facts.outcome === 'illegal') throw refusal(operation, facts);
         return {
-          next: next(target, subject),
+          next: next(target, subject, request),
           changed: facts.outcome === 'done',
           record: recordOf(operation, request, call, facts),
         };

@@ -132,8 +132,18 @@ function onMany<Fields extends TObject>(
     target: (request) => confirmedJobs(request, name),
     fields,
     selected: (request) => selectionIn(request).auditFilter,
-    next: (_jobs, started) => `bulk/${started?.id}`,
+    next: (_jobs, started, { form }) => `bulk/${started?.id}${isFirstStep(form) ? laterStep(form) : ''}`,
   });
+}
+
+/** Returns whether only the jobs of the field `first` are to be changed, before the others. */
+function isFirstStep(form: Form): boolean {
+  return form.get('step') === 'first';
+}
+
+/** Returns the query that makes the page of a first step lead to the confirmation of the next one. */
+function laterStep(form: Form): string {
+  return `?${new URLSearchParams({ others: form.get('which') ?? '' }).toString()}`;
 }
 
 function page(section: string, name: string): string {
@@ -209,7 +219,10 @@ function pauseEnd({ form, nowMs }: ActionRequest): { until?: string } {
 function confirmedJobs(request: ActionRequest, name: BulkAction): SelectedJobs {
   const { form } = request;
   const { filter } = selectionIn(request);
-  const confirmed = parseConfirmed(form.get('confirmed'));
+  const whole = parseConfirmed(form.get('confirmed'));
+  const confirmed = isFirstStep(form)
+    ? { ...whole, count: { count: filter.id?.length ?? 0, exact: true }, oldestSearchedIds: {} }
+    : whole;
   const isTyped = textField(form, 'typed').toLowerCase() === name;
   if (isDestructive(name) && confirmed.count?.exact !== true && !isTyped)
     throw invalidField('The confirmation', `the word “${name}”, because the number of jobs is not exact`);
@@ -217,7 +230,7 @@ function confirmedJobs(request: ActionRequest, name: BulkAction): SelectedJobs {
 }
 
 function selectionIn({ form, ...reading }: ActionRequest): JobSelection {
-  return parseJobSelection(formFields(form.get('which') ?? ''), reading);
+  return parseJobSelection(formFields(form.get(isFirstStep(form) ? 'first' : 'which') ?? ''), reading);
 }
 
 /**

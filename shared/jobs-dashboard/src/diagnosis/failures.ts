@@ -10,6 +10,16 @@ import { countFigure, type Warning, type WarningButton, type WarningFigure } fro
 
 const MAX_MESSAGE = 120;
 
+/** Identifies the warning that a job type fails. */
+export function failureCause(name: string): string {
+  return `job type ${name} fails`;
+}
+
+/** Identifies the warning that a failing job type has an error that it did not have before. */
+export function newErrorCause(name: string, fingerprint: string): string {
+  return `job type ${name} has the new error ${fingerprint}`;
+}
+
 /** Returns an error as one line, such as `HttpError: upstream said 503`. The message can be empty. */
 export function errorLine(name: string, message: string): string {
   const [line = ''] = message.split('\n', 1);
@@ -31,7 +41,7 @@ export function failingTypeWarnings(
     const canRetry = errors.some(({ retryable }) => retryable > 0);
     return {
       kind: name === null ? 'jobs-fail' : 'type-fails',
-      cause: name === null ? 'many jobs fail' : `job type ${name} fails`,
+      cause: name === null ? 'many jobs fail' : failureCause(name),
       text: sentence`${stateText(type)} ${errorsText(type)}`,
       figure: figureOf(shift),
       course: {
@@ -69,7 +79,7 @@ export function newErrorWarnings(types: readonly FailingType[]): Warning[] {
         const [kind = ''] = fingerprint.split(': ', 1);
         return {
           kind: 'type-new-error' as const,
-          cause: `job type ${name} has the new error ${fingerprint}`,
+          cause: newErrorCause(name, fingerprint),
           isMeasured: true,
           text: sentence`Job type “${name}” also fails with a new error since ${{ until: firstSeenAt }}: ${errorLine(kind, message)}.`,
           advice: 'It had not occurred when the type began to fail, so it may have another cause.',

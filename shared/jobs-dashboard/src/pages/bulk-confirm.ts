@@ -19,6 +19,8 @@ import type { Page, PageContext, PageRequest } from '../shell/page.js';
 import { jobRow, type JobRow } from './job-row.js';
 
 const EXAMPLES = 3;
+/** How many jobs a retry in steps retries first. */
+const FIRST = 10;
 /** Maximum number of jobs to examine for the summary of names, queues and errors. */
 const SAMPLE = 100;
 const MAX_KINDS = 4;
@@ -85,6 +87,14 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
         : { ...skipped, exact: skipped.exact && exact && count.count <= jobs.length },
     confirmed: preview === null ? null : confirmedField(preview),
     searchedFrom: preview === null ? null : latestIn(preview.oldestSearchedIds),
+    // Retries by id, so that the first step is exactly these jobs.
+    first:
+      action === 'retry' && preview !== null && jobs.length > FIRST
+        ? jobs
+            .slice(0, FIRST)
+            .map(({ id }) => `id=${id}`)
+            .join('&')
+        : null,
     button: exact ? ofJobs(counted(count.count, 'job')) : confirmAll,
     typed: !exact && isDestructive(action) ? action : null,
     sampled: !exact || count.count > jobs.length ? jobs.length : null,

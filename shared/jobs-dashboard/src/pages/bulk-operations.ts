@@ -7,6 +7,8 @@ import { jobLine } from './job-row.js';
 import { readRows } from './list-page.js';
 
 const ROWS = 50;
+/** Maximum number of jobs of a first step. */
+const MAX_STEP = 10;
 
 /**
  * Converts a bulk operation to a row of a list. An operation that was cancelled before it started is shown as undone.
@@ -60,6 +62,7 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
   if (after !== null && !isId(after))
     throw badRequest('This page of the list does not exist', `“${after}” is not the id of a job.`);
   const everyMs = isEnded(state) ? 10_000 : 1_000;
+  const others = query.get('others');
   return {
     title: bulkWords[action].title,
     section: 'jobs',
@@ -68,6 +71,9 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
     id,
     regions: [
       { name: 'operation', view: 'bulk-state', everyMs, load: () => loadOperation(id, context) },
+      ...(others === null
+        ? []
+        : [{ name: 'step', view: 'bulk-step', everyMs: 2_000, load: () => loadStep(id, others, context) }]),
       {
         name: 'jobs',
         view: 'bulk-jobs',
@@ -87,6 +93,31 @@ async function loadOperation(id: string, context: PageContext): Promise<object> 
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
     unserved: servers.length === 0,
+  };
+}
+
+/**
+ * Counts what became of the jobs of a first step.
+ *
+ * @param others the selection of the next step, as a query
+ */
+async function loadStep(id: string, others: string, { reader }: PageContext): Promise<object> {
+  const { action, state } = await findOperation(id, { reader });
+  const ids = await reader.bulk.listChanged(id, { limit: MAX_STEP });
+  const { jobs } =
+    ids.length === 0 ? { jobs: [] } : await reader.jobs.listBrief({ filter: { id: ids }, limit: MAX_STEP });
+  const count = (wanted: readonly string[]): number =>
+    jobs.filter((job) => wanted.includes(job.state) && !(job.state === 'scheduled' && job.error === null))
+      .length;
+  const [done, failed] = [count(['done']), count(['failed', 'cancelled', 'scheduled'])];
+  const next = new URLSearchParams(others);
+  next.set('action', action);
+  return {
+    done,
+    failed,
+    open: jobs.length - done - failed,
+    isOver: isEnded(state) && jobs.length === done + failed,
+    next: `bulk/confirm?${next.toString()}`,
   };
 }
 

@@ -13,6 +13,7 @@ import { notFound } from '../http/problem.js';
 import { listLongest } from '../reading/job-search.js';
 import { jobsPath, type Term } from '../search/filters.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
+import { errorsOfDay } from './errors.js';
 import { jobRow } from './job-row.js';
 import { pageOf } from './list-page.js';
 import { trendsRegion } from './trends/region.js';
@@ -142,11 +143,7 @@ const FEW_ERRORS = 5;
 /** How many of the latest successful jobs are examined to find the slowest. */
 const EXAMINED = 200;
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const MAX_TEXT = 300;
-
-/** Must equal the default query of the errors page, so that both pages share a cached read. */
-const errorsQuery = { sinceMs: DAY, limit: 100 };
 
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
@@ -228,7 +225,7 @@ async function loadJobsOfType(name: string, { reader }: PageContext): Promise<ob
     listLongest('processing', ofType, FEW_JOBS, reader),
     listLongest('enqueued', ofType, FEW_JOBS, reader),
     reader.jobs.listBrief({ filter: { ...ofType, state: ['done'] }, limit: EXAMINED, reach: 'near' }),
-    reader.statistics.listErrorGroups(errorsQuery),
+    reader.statistics.listErrorGroups(errorsOfDay),
   ]);
   const slowest = done.toSorted((one, other) => ranMs(other) - ranMs(one)).slice(0, FEW_JOBS);
   const retried = done.filter(({ attempt }) => attempt > 1).slice(0, FEW_JOBS);

@@ -25,9 +25,9 @@ const clocksDifferMs = 3_600_000;
  * Limits on counting jobs. Every kind of error is counted up to `fewJobs`. A larger kind is counted up to `maxJobs`,
  * and all larger kinds together up to about `allJobs`.
  */
-const fewJobs = 100;
+export const fewJobs = 100;
 const maxJobs = 2_000;
-const allJobs = 10_000;
+export const allJobs = 10_000;
 
 const kindOf = 'longshore.error_kind(error)';
 
@@ -181,6 +181,62 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
     cross join chosen
     join latest on latest.name = chosen.name and latest.kind = chosen.kind
     join earliest on earliest.name = chosen.name and earliest.kind = chosen.kind`,
+  };
+}
+
+/** How many jobs failed with a kind of error in one time interval. */
+export interface FailureBucketRow {
+  name: string;
+  fingerprint: string;
+  /** The place of the interval, from 0. */
+  bucket: number;
+  /** Counting stops at one more than the maximum. */
+  jobs: number;
+}
+
+/**
+ * Counts the failures of kinds of errors over time. Parallel arrays: $2 job names, $3 error fingerprints, $4 maximum
+ * number of jobs to count in a bucket. $1 maximum age of a failure in milliseconds, $5 start of the first bucket in
+ * milliseconds since 1970, $6 length of a bucket in milliseconds, $7 number of buckets. Buckets without failures have no
+ * row. Does one index lookup per kind and bucket.
+ *
+ * @param now the current time, by the database's clock
+ */
+export function selectFailureBuckets(sinceMs: number, now: Date): Statement {
+  const { first, end, days } = daysSince(sinceMs, now);
+  const at = (place: string): string => `to_timestamp(($5::float8 + (${place}) * $6::float8) / 1000)`;
+  return {
+    name: `longshore-select-failure-buckets-${first.slice(0, 10)}-${end.slice(0, 10)}`,
+    text: `
+    select wanted.name, wanted.fingerprint, bucket, counted.jobs
+    from unnest($2::text[], $3::text[], $4::integer[]) as wanted (name, fingerprint, most)
+    cross join generate_series(0, $7::integer - 1) as bucket
+    cross join lateral (
+      select count(*)::integer as jobs from (
+        select from longshore.job_history_failed
+        where ${days} and finished_at >= now() - $1::float8 * interval '1 millisecond'
+          and name = wanted.name and ${kindOf} = hashtextextended(wanted.fingerprint, 0)
+          and finished_at >= ${at('bucket')} and finished_at < ${at('bucket + 1')}
+        limit wanted.most + 1
+      ) as seen
+    ) as counted
+    where counted.jobs > 0`,
+    citus: `
+    with wanted as materialized (
+      select name, fingerprint, hashtextextended(fingerprint, 0) as kind, most
+      from unnest($2::text[], $3::text[], $4::integer[]) as wanted (name, fingerprint, most)
+    ),
+    counted as materialized (
+      select name, ${kindOf} as kind,
+        floor((extract(epoch from finished_at) * 1000 - $5::float8) / $6::float8)::integer as bucket, count(*)::integer as jobs
+      from longshore.job_history_failed
+      where ${days} and finished_at >= now() - $1::float8 * interval '1 millisecond'
+        and (name, ${kindOf}) in (select name, kind from wanted)
+      group by 1, 2, 3
+    )
+    select wanted.name, wanted.fingerprint, counted.bucket, least(counted.jobs, wanted.most + 1) as jobs
+    from wanted join counted on counted.name = wanted.name and counted.kind = wanted.kind
+    where counted.bucket >= 0 and counted.bucket < $7::integer`,
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  addCourses,
   emptyBuckets,
   emptyBucketsByQueue,
   errorFingerprint,
@@ -6,6 +7,7 @@ import {
   type ErrorGroupQuery,
   type ErrorGroups,
   type Failure,
+  failureBuckets,
   groupFailures,
   type JobStatistics,
   largestGroups,
@@ -18,10 +20,14 @@ import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import {
+  allJobs,
   type ErrorGroupRow,
+  type FailureBucketRow,
+  fewJobs,
   type FirstFailureRow,
   type RetryingRow,
   selectErrorGroups,
+  selectFailureBuckets,
   selectFirstFailures,
   selectRetrying,
 } from './error-groups.sql.js';
@@ -52,6 +58,7 @@ export class PostgresStatistics implements JobStatistics {
   async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
     const { sinceMs } = query;
     const now = await this.#clock.fresh();
+    const starts = failureBuckets(query, now.getTime());
     const [failed, retrying] = await Promise.all([
       this.#database.query<ErrorGroupRow>(selectErrorGroups(sinceMs, now), [
         sinceMs,
@@ -61,14 +68,15 @@ export class PostgresStatistics implements JobStatistics {
       this.#database.query<RetryingRow>(selectRetrying, [sinceMs, maxRetrying + 1]),
     ]);
     const all = retrying.length <= maxRetrying;
-    const waiting = groupFailures(retrying.slice(0, maxRetrying).map(toFailure));
+    const waiting = groupFailures(retrying.slice(0, maxRetrying).map(toFailure), starts);
     const groups = mergeGroups([
       ...failed.map(toGroup),
       ...waiting.map((group) => ({ ...group, waitingExact: all })),
     ]);
     const largest = largestGroups(groups, query);
+    const withCourse = await this.#withCourse(largest.groups, query, starts, now);
     return {
-      groups: await this.#withFirstSeen(largest.groups),
+      groups: await this.#withFirstSeen(withCourse),
       complete: largest.complete && all && failed[0]?.complete !== false,
     };
   }
@@ -87,6 +95,39 @@ export class PostgresStatistics implements JobStatistics {
       return firstAt !== undefined && firstAt < group.firstSeenAt
         ? { ...group, firstSeenAt: firstAt }
         : group;
+    });
+  }
+
+  /** Adds the failed jobs to the course of each group, which has only the jobs that wait for another attempt. */
+  async #withCourse(
+    groups: readonly ErrorGroup[],
+    { sinceMs, bucketMs = 0 }: ErrorGroupQuery,
+    starts: readonly number[],
+    now: Date,
+  ): Promise<readonly ErrorGroup[]> {
+    const [first] = starts;
+    const failing = groups.filter(({ retryable }) => retryable > 0);
+    if (first === undefined || failing.length === 0) return groups;
+    // Together, the large groups count as many jobs as when their sizes were determined.
+    const large = failing.filter(({ retryable }) => retryable > fewJobs).length;
+    const most = Math.max(10, Math.floor(allJobs / Math.max(1, large) / starts.length));
+    const rows = await this.#database.query<FailureBucketRow>(selectFailureBuckets(sinceMs, now), [
+      sinceMs,
+      failing.map(({ name }) => name),
+      failing.map(({ fingerprint }) => fingerprint),
+      failing.map(({ retryable }) => (retryable > fewJobs ? most : fewJobs)),
+      first,
+      bucketMs,
+      starts.length,
+    ]);
+    const counted = new Map(rows.map((row) => [`${row.name}\n${row.fingerprint}\n${row.bucket}`, row.jobs]));
+    return groups.map((group) => {
+      const cap = group.retryable > fewJobs ? most : fewJobs;
+      const failed = starts.map((start, bucket) => {
+        const jobs = counted.get(`${group.name}\n${group.fingerprint}\n${bucket}`) ?? 0;
+        return { at: new Date(start), jobs: Math.min(jobs, cap), exact: jobs <= cap };
+      });
+      return { ...group, course: addCourses(failed, group.course) };
     });
   }
 
@@ -141,6 +182,7 @@ function toGroup(row: ErrorGroupRow): ErrorGroup {
     firstSeenAt: row.first_at,
     lastSeenAt: row.last_at,
     exampleId: row.id,
+    course: [],
   };
 }
 

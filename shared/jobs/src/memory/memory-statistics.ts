@@ -3,6 +3,7 @@ import {
   type ErrorGroupQuery,
   type ErrorGroups,
   type Failure,
+  failureBuckets,
   groupFailures,
   type JobStatistics,
   largestGroups,
@@ -25,9 +26,13 @@ export class MemoryStatistics implements JobStatistics {
   }
 
   async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
-    const since = new Date(this.#clock.now() - query.sinceMs);
+    const nowMs = this.#clock.now();
+    const since = new Date(nowMs - query.sinceMs);
     const failures = [...this.#jobs.all()].flatMap((record) => failureOf(record) ?? []);
-    const recent = groupFailures(failures.filter(({ at }) => at >= since));
+    const recent = groupFailures(
+      failures.filter(({ at }) => at >= since),
+      failureBuckets(query, nowMs),
+    );
     const groups = recent.map((group) => ({
       ...group,
       firstSeenAt: this.#jobs.firstFailures.find(group) ?? group.firstSeenAt,

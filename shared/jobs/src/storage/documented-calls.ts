@@ -208,7 +208,9 @@ export const documentedCalls: DocumentedCalls = {
   },
   statistics: {
     listErrorGroups: {
-      query: hasOptions<ErrorGroupQuery>({ sinceMs: isDuration, limit: isCount }, ['sinceMs']),
+      query: hasOptions<ErrorGroupQuery>({ sinceMs: isDuration, limit: isCount, bucketMs: isDuration }, [
+        'sinceMs',
+      ]),
     },
     throughput: {
       query: hasOptions<ThroughputQuery>({ sinceMs: isDuration, bucketMs: isDuration, queue: isText }, [

@@ -63,6 +63,7 @@ export const throughputKept = {
 
 const maxBuckets = 2_000;
 const maxQueues = 100;
+const maxFailureBuckets = 50;
 
 /**
  * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970.
@@ -116,6 +117,21 @@ export interface ErrorGroupQuery {
   readonly sinceMs: number;
   /** Maximum number of groups; 100 by default. */
   readonly limit?: number;
+  /**
+   * Also count the failures of each group in buckets of this length, in milliseconds. `sinceMs` can span at most 50
+   * buckets.
+   */
+  readonly bucketMs?: number;
+}
+
+/** How many jobs of an error group failed in one time interval. */
+export interface FailureBucket {
+  /** Start of the interval: a multiple of the interval's length, counted from the start of 1970 (UTC). */
+  readonly at: Date;
+  /** The number of jobs that count in the group, by their latest failure. */
+  readonly jobs: number;
+  /** `false` if there were more jobs than were counted. */
+  readonly exact: boolean;
 }
 
 /** Jobs with the same name whose latest failures have the same fingerprint. */
@@ -141,6 +157,8 @@ export interface ErrorGroup {
   message: string;
   /** The id of the job that failed most recently. */
   exampleId: string;
+  /** The failures over time, oldest bucket first; empty unless the query has `bucketMs`. */
+  course: readonly FailureBucket[];
 }
 
 export interface ErrorGroups {
@@ -160,6 +178,23 @@ export interface ErrorGroups {
  */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 
+/**
+ * Returns the starts of the buckets that a query of error groups asks for, in milliseconds since 1970, oldest first.
+ *
+ * @throws {RangeError} if there are too many
+ */
+export function failureBuckets({ sinceMs, bucketMs }: ErrorGroupQuery, nowMs: number): number[] {
+  if (bucketMs === undefined) return [];
+  if (!(bucketMs >= 1_000 && sinceMs / bucketMs <= maxFailureBuckets))
+    throw new RangeError(
+      `bucketMs must be at least 1000, and sinceMs at most ${maxFailureBuckets} times bucketMs, not ${bucketMs}`,
+    );
+  const starts: number[] = [];
+  for (let at = Math.floor((nowMs - sinceMs) / bucketMs) * bucketMs; at <= nowMs; at += bucketMs)
+    starts.push(at);
+  return starts;
+}
+
 /** A job's latest failure. */
 export interface Failure {
   readonly jobId: string;
@@ -170,8 +205,12 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Groups failures by job name and fingerprint. The result is in no particular order. */
-export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
+/**
+ * Groups failures by job name and fingerprint. The result is in no particular order.
+ *
+ * @param starts the starts of the buckets of `course`, as returned by {@link failureBuckets}
+ */
+export function groupFailures(failures: Iterable<Failure>, starts: readonly number[] = []): ErrorGroup[] {
   const groups: ErrorGroup[] = [];
   for (const { jobId, at, retryable, ...kind } of failures)
     groups.push({
@@ -183,6 +222,11 @@ export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
       firstSeenAt: at,
       lastSeenAt: at,
       exampleId: jobId,
+      course: starts.map((start, index) => ({
+        at: new Date(start),
+        jobs: at.getTime() >= start && at.getTime() < (starts[index + 1] ?? Infinity) ? 1 : 0,
+        exact: true,
+      })),
     });
   return mergeGroups(groups);
 }
@@ -201,12 +245,27 @@ export function mergeGroups(groups: Iterable<ErrorGroup>): ErrorGroup[] {
 
 function add(total: ErrorGroup, group: ErrorGroup): void {
   const { count, retryable, failedExact, waitingExact, firstSeenAt, lastSeenAt, message, exampleId } = group;
+  total.course = addCourses(total.course, group.course);
   total.count += count;
   total.retryable += retryable;
   total.failedExact &&= failedExact;
   total.waitingExact &&= waitingExact;
   if (firstSeenAt < total.firstSeenAt) total.firstSeenAt = firstSeenAt;
   if (lastSeenAt > total.lastSeenAt) Object.assign(total, { lastSeenAt, message, exampleId });
+}
+
+/** Adds two courses bucket by bucket. A course without buckets adds nothing. */
+export function addCourses(
+  one: readonly FailureBucket[],
+  other: readonly FailureBucket[],
+): readonly FailureBucket[] {
+  if (one.length === 0) return other;
+  return one.map((bucket, index) => {
+    const added = other[index];
+    return added === undefined
+      ? bucket
+      : { at: bucket.at, jobs: bucket.jobs + added.jobs, exact: bucket.exact && added.exact };
+  });
 }
 
 /** Returns the groups with the highest counts, in descending order; at most `limit` (100 by default). */
