@@ -27,6 +27,7 @@ const hidden = [
   '/metrics',
   '/platform/metrics',
   '/platform/metrics/',
+  '/platform/metrics/storage',
   '/platform/platform/metrics',
   '/platform//metrics',
   '/platform/%6detrics',

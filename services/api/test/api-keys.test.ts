@@ -104,7 +104,7 @@ for (const [name, open] of Object.entries(storages)) {
       const lines = api
         .log()
         .split('\n')
-        .filter((line) => line.includes(id));
+        .filter((line) => line.includes(id) && line.includes('"action"'));
       const events = lines.map((line) => (JSON.parse(line) as { action: string; by: string }).action);
       expect(events).to.deep.equal(['created', 'changed', 'revoked']);
       expect(lines[2]).to.contain('"by":"API_ADMIN_KEY"');

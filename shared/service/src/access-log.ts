@@ -10,6 +10,9 @@ const probes = /\/(healthz|readyz|metrics|metrics\/storage)$/;
 /** Longest path to log, in characters. */
 const maxPathLength = 500;
 
+/** Longer segments of a path are cut, because they can be keys or tokens: no id is that long. */
+const longSegment = /([^/]{8})[^/]{57,}/g;
+
 /**
  * Logs requests with a line each, up to a limit per second, and counts the others in one line at the end of that second, by status. Requests
  * with a status of 500 or above have a limit of their own, so that others never crowd them out. Successful probes and scrapes
@@ -73,7 +76,7 @@ function fieldsOf({ id, traceId, path, durationMs, ...request }: EndedRequest): 
     requestId: id,
     ...(traceId !== null && { traceId }),
     method,
-    path: path.slice(0, maxPathLength),
+    path: path.replaceAll(longSegment, '$1…').slice(0, maxPathLength),
     route,
     status,
     durationMs: Math.round(durationMs * 10) / 10,

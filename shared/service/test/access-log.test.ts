@@ -50,6 +50,12 @@ describe('The access log', () => {
     ]);
   });
 
+  it('has no key or token that is part of a path', () => {
+    const { lines, add } = accessLog();
+    add({ path: `/api/v1/jobs/lsk_0192f4a2-7c1e-7d3a-9b55-2f6b1c9d8e01_${'s'.repeat(40)}/cancel` });
+    expect(lines[0]?.['path']).to.equal('/api/v1/jobs/lsk_0192…/cancel');
+  });
+
   it('counts the requests beyond the limit by status, and lists those of the next second again', () => {
     const { lines, add, endSecond } = accessLog();
     for (const status of [200, 200, 200, 200, 404]) add({ status });
