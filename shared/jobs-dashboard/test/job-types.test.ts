@@ -16,7 +16,34 @@ describe('the pages of job types', () => {
   after(() => site.close());
 
   it('list the types that ran, with their failures and percentiles', async () => {
-    expect(await page('/types?since=24h')).to.match(/charge-card 1 1 .*send-invoice 1 0 /);
+    expect(await page('/types?since=24h')).to.match(
+      /charge-card .* 1 1 100 % of attempts .*send-invoice .* 1 0 75 % of attempts /,
+    );
+  });
+
+  it('list the types by how much they differ from their baselines, as the warnings do', async () => {
+    const failing = await openSite();
+    try {
+      const { storage, serverId } = failing.story;
+      for (let n = 0; n < 30; n++) {
+        await storage.add({ name: 'zip-files', queue: 'files', maxAttempts: 1 });
+        const error = { name: 'HttpError', message: 'upstream said 503', stack: null };
+        await storage.end(await storage.start(serverId, 'files'), { kind: 'failed', error });
+      }
+      const text = textOf((await failing.http.get('/job-dashboard/types?since=24h')).text);
+      expect(text).to.match(
+        /Change Finished .* zip-files .*100 % of attempts fail 30 .* send-newsletter .*– /,
+      );
+      const byNumber = textOf((await failing.http.get('/job-dashboard/types?since=24h&sort=running')).text);
+      expect(byNumber).to.match(/send-invoice .* zip-files /);
+    } finally {
+      await failing.close();
+    }
+  });
+
+  it('draw the outcomes of the attempts of each type in the last hour', async () => {
+    const { text } = await site.http.get('/job-dashboard/types');
+    expect(text).to.match(/send-newsletter[^]*?<title>6 done, 1 failed<\/title>/);
   });
 
   it('show the outcomes of the jobs of a type, their errors and their durations', async () => {

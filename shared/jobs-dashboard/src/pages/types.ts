@@ -6,7 +6,15 @@ import { findTraits } from '../diagnosis/traits.js';
 import { pauseText } from '../diagnosis/pause.js';
 import { isSilent } from '../diagnosis/servers.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
-import { readHealthOfType } from '../diagnosis/type-health.js';
+import { soon } from '../cache/deadline.js';
+import { shareOf } from '../diagnosis/share.js';
+import {
+  type FailingType,
+  findTypeHealth,
+  readHealthOfType,
+  type SlowType,
+} from '../diagnosis/type-health.js';
+import { type Sparkline, sparklineOf } from '../format/chart.js';
 import { formatCount, formatNumber } from '../format/count.js';
 import { capitalized, type Sentence } from '../format/sentence.js';
 import { notFound } from '../http/problem.js';
@@ -37,6 +45,8 @@ interface TypeRow {
   readonly paused: Sentence | null;
   readonly ended: number;
   readonly failed: number;
+  /** The share of failed attempts, such as `0.4 %`; `null` if none failed. */
+  readonly failedShare: string | null;
   readonly waitingMs: number | null;
   readonly runningMs: number | null;
   /**
@@ -45,10 +55,23 @@ interface TypeRow {
    */
   readonly usualWaitingMs: number | null;
   readonly usualRunningMs: number | null;
+  /** How its failures or durations differ from its baseline; `null` if they are as usual. */
+  readonly change: Change | null;
+  /** The outcomes in the last hour; `null` if they were not read. */
+  readonly course: Sparkline | null;
 }
 
-/** The values that the list can be sorted by. The highest value always comes first. */
+/** Something about a job type that diagnosis finds unusual. */
+interface Change {
+  /** Such as `65 % fail, before 2 %`. */
+  readonly text: string;
+  /** How many times as much as before. */
+  readonly ratio: number;
+}
+
+/** The values that the list can be sorted by. The highest value always comes first, and more attempts of equal ones. */
 const sorts = {
+  change: ({ change }: TypeRow) => change?.ratio ?? 0,
   ended: ({ ended }: TypeRow) => ended,
   failed: ({ failed }: TypeRow) => failed,
   waiting: ({ waitingMs }: TypeRow) => waitingMs ?? -1,
@@ -60,8 +83,8 @@ type Sort = keyof typeof sorts;
 /** Creates the list of the job types that ran recently or are paused. */
 export async function typesPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const span = spans.find(({ key }) => key === query.get('since')) ?? spans[0];
-  const wanted = query.get('sort') ?? 'ended';
-  const sort: Sort = Object.hasOwn(sorts, wanted) ? (wanted as Sort) : 'ended';
+  const wanted = query.get('sort') ?? 'change';
+  const sort: Sort = Object.hasOwn(sorts, wanted) ? (wanted as Sort) : 'change';
   const path = (since: string, by: Sort): string => `types?since=${since}&sort=${by}`;
   return {
     title: 'Job types',
@@ -77,25 +100,101 @@ export async function typesPage({ query }: PageRequest, context: PageContext): P
         everyMs: 5_000,
         load: async () => {
           const { rows, ...paging } = pageOf(await readTypes(span.ms, sort, context), query, ROWS);
+          // Lists are useful without the small charts, which are added once they have been read.
+          const courses = await soon(readCourses(rows, context));
           const sortPaths = Object.fromEntries(
             (Object.keys(sorts) as Sort[]).map((by) => [by, path(span.key, by)]),
           );
-          return { ...paging, types: rows, sort, sortPaths, path: path(span.key, sort), word: span.word };
+          const types = rows.map((row) => ({ ...row, course: courses?.get(row.name) ?? null }));
+          return {
+            ...paging,
+            partial: courses === undefined,
+            types,
+            sort,
+            sortPaths,
+            path: path(span.key, sort),
+            word: span.word,
+          };
         },
       },
     ],
   };
 }
 
+/** Reads the outcomes of the last hour, in five-minute buckets, of the types on the page. */
+async function readCourses(
+  rows: readonly TypeRow[],
+  { reader }: PageContext,
+): Promise<ReadonlyMap<string, Sparkline>> {
+  // Sorted, so that all orders of a list share a cached read.
+  const names = rows
+    .filter(({ ended }) => ended > 0)
+    .map(({ name }) => name)
+    .toSorted();
+  if (names.length === 0) return new Map();
+  const { readAt, byName } = await reader.timings.readHistories({ names });
+  const last = Math.floor(readAt.getTime() / COURSE_MS);
+  const places = Array.from(
+    { length: HOUR / COURSE_MS },
+    (_each, index) => last - HOUR / COURSE_MS + 1 + index,
+  );
+  return new Map(
+    Array.from(byName, ([name, buckets]) => [
+      name,
+      sparklineOf(
+        places.map((place) => {
+          const within = buckets.filter(
+            ({ at, bucketMs }) => bucketMs < HOUR && Math.floor(at.getTime() / COURSE_MS) === place,
+          );
+          return {
+            at: new Date(place * COURSE_MS),
+            done: within.reduce((sum, { timing }) => sum + timing.done, 0),
+            failed: within.reduce((sum, { timing }) => sum + timing.failed + timing.retried, 0),
+          };
+        }),
+      ),
+    ]),
+  );
+}
+
+/** Returns the largest change of each type that diagnosis finds, by name. */
+function changesOf(failing: readonly FailingType[], slow: readonly SlowType[]): ReadonlyMap<string, Change> {
+  const changes = new Map<string, Change>();
+  const add = (name: string | null, change: Change): void => {
+    if (name !== null && change.ratio > (changes.get(name)?.ratio ?? 0)) changes.set(name, change);
+  };
+  for (const { name, shift } of failing) {
+    const { state, now, incident, baseline } = shift;
+    const share = shareOf(state === 'above' || state === 'recovering' ? now : incident);
+    const before = baseline === null ? null : shareOf(baseline);
+    add(name, {
+      text: `${rate(share)} of attempts fail${before === null ? '' : `, before ${rate(before)}`}`,
+      // Without failures before, one in a thousand.
+      ratio: share / Math.max(before ?? 0, 0.001),
+    });
+  }
+  for (const { name, slowness } of slow)
+    add(name, {
+      text: `${slowness.kind === 'running' ? 'runs' : 'waits'} ${formatNumber(Math.round(slowness.ratio))} × longer`,
+      ratio: slowness.ratio,
+    });
+  return changes;
+}
+
 async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): Promise<TypeRow[]> {
-  const [timed, day, paused] = await Promise.all([
+  const [timed, day, paused, { failing, slow }] = await Promise.all([
     reader.timings.listNames({ sinceMs, limit: MAX_NAMES }),
     reader.timings.listNames({ sinceMs: spans[1].ms, limit: MAX_NAMES }),
     reader.jobTypes.listPaused(),
+    findTypeHealth(reader),
   ]);
+  const changes = changesOf(failing, slow);
   const pauses = new Map(paused.map((pause) => [pause.name, pauseText(pause)]));
   const usual = new Map(day.map(({ name, timing }) => [name, timing]));
-  const rows = timed.map((type) => typeRow(type, usual.get(type.name), pauses.get(type.name) ?? null));
+  const rows = timed.map((type) => ({
+    ...typeRow(type, usual.get(type.name), pauses.get(type.name) ?? null),
+    change: changes.get(type.name) ?? null,
+  }));
   const timedNames = new Set(timed.map(({ name }) => name));
   const idle = paused
     .filter(({ name }) => !timedNames.has(name))
@@ -105,13 +204,17 @@ async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): 
       paused: pauses.get(name) ?? null,
       ended: 0,
       failed: 0,
+      failedShare: null,
       waitingMs: null,
       runningMs: null,
       usualWaitingMs: null,
       usualRunningMs: null,
+      change: null,
+      course: null,
     }));
   return [...rows, ...idle].toSorted(
-    (one, other) => sorts[sort](other) - sorts[sort](one) || compareTexts(one.name, other.name),
+    (one, other) =>
+      sorts[sort](other) - sorts[sort](one) || other.ended - one.ended || compareTexts(one.name, other.name),
   );
 }
 
@@ -119,7 +222,8 @@ function typeRow(
   { name, timing }: NameTiming,
   usual: NameTiming['timing'] | undefined,
   paused: Sentence | null,
-): TypeRow {
+): Omit<TypeRow, 'change'> {
+  const failures = timing.failed + timing.retried;
   const [waitingMs, runningMs] = [timing.waiting.percentile(SHARE), timing.running.percentile(SHARE)];
   return {
     name,
@@ -127,9 +231,11 @@ function typeRow(
     paused,
     ended: timing.done + timing.failed,
     failed: timing.failed,
+    failedShare: failures === 0 ? null : rate(failures / (timing.done + failures)),
     waitingMs,
     runningMs,
     usualWaitingMs: ifSlower(waitingMs, usual?.waiting.percentile(SHARE) ?? null),
+    course: null,
     usualRunningMs: ifSlower(runningMs, usual?.running.percentile(SHARE) ?? null),
   };
 }
@@ -143,6 +249,8 @@ const FEW_ERRORS = 5;
 /** How many of the latest successful jobs are examined to find the slowest. */
 const EXAMINED = 200;
 const HOUR = 3_600_000;
+/** The length of a bar of a small chart, in milliseconds. */
+const COURSE_MS = 300_000;
 const MAX_TEXT = 300;
 
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
