@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi test-restarts screenshots test-browser test-gateway test-prometheus test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi test-restarts failover screenshots test-browser test-gateway test-prometheus test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
@@ -61,6 +61,9 @@ test-citus: build ## Run the storage's tests and the fault tests on a Citus clus
 
 test-faults: build ## Kill, freeze and disconnect processes under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)
+
+failover: build ## Promote a standby under load, and print what it costs (needs Debian's postgresql-15 and pgbouncer; ARGS="--kind hosts|dns|pgbouncer --runs 5")
+	@node --import tsx acceptance/failover/main.ts $(ARGS)
 
 test-fuzz: build ## Send random requests to every operation of the API; two minutes (SEED=1 repeats a run, REQUESTS=100000 sends more)
 	@SEED='$(SEED)' REQUESTS='$(REQUESTS)' $(bin)/mocha --spec 'acceptance/fuzz/*.fuzz.ts'

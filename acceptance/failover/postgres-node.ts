@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { appendFile, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -22,11 +21,6 @@ const unprivileged = isRoot
 const user = 'longshore';
 const password = 'longshore';
 
-/** Returns whether the programs of a complete Postgres are installed. */
-export function hasPostgresPrograms(): boolean {
-  return existsSync(path.join(bin, 'pg_basebackup'));
-}
-
 /** Runs a program of Postgres, as a user that is not root, and returns what it writes. */
 export async function runPostgresProgram(name: string, args: readonly string[]): Promise<string> {
   const [command = '', ...rest] = [...unprivileged, path.join(bin, name), ...args];
@@ -41,19 +35,33 @@ export async function makeDirectory(directory: string): Promise<string> {
   return directory;
 }
 
-/** A Postgres server with a data directory and a port of its own, on 127.0.0.1. */
+/** Where a server listens; on a free port of 127.0.0.1 by default. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+async function freeAddress(): Promise<Address> {
+  return { host: '127.0.0.1', port: await freePort() };
+}
+
+/** A Postgres server with a data directory and an address of its own. */
 export class PostgresNode {
   readonly data: string;
-  readonly port: number;
+  readonly address: Address;
   #process: ChildProcess | undefined;
 
-  private constructor(data: string, port: number) {
+  private constructor(data: string, address: Address) {
     this.data = data;
-    this.port = port;
+    this.address = address;
   }
 
   /** Creates a cluster that can have standbys, with the empty database `jobs`, and starts it. */
-  static async create(data: string, settings: Readonly<Record<string, string>> = {}): Promise<PostgresNode> {
+  static async create(
+    data: string,
+    settings: Readonly<Record<string, string>> = {},
+    address?: Address,
+  ): Promise<PostgresNode> {
     await makeDirectory(path.dirname(data));
     const file = path.join(path.dirname(data), 'password');
     await writeFile(file, password, { mode: 0o644 });
@@ -65,16 +73,16 @@ export class PostgresNode {
       '--encoding=UTF8',
       '--no-locale',
     ]);
-    await appendFile(path.join(data, 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
-    const node = new PostgresNode(data, await freePort());
+    await appendFile(path.join(data, 'pg_hba.conf'), 'host all,replication all 127.0.0.0/8 scram-sha-256\n');
+    const node = new PostgresNode(data, address ?? (await freeAddress()));
     await node.start(settings);
     await node.query('postgres', 'create database jobs');
     return node;
   }
 
   /** Returns a node for a copy of a cluster, which is not started. */
-  static async of(data: string): Promise<PostgresNode> {
-    return new PostgresNode(data, await freePort());
+  static async of(data: string, address?: Address): Promise<PostgresNode> {
+    return new PostgresNode(data, address ?? (await freeAddress()));
   }
 
   get url(): string {
@@ -82,29 +90,31 @@ export class PostgresNode {
   }
 
   urlOf(database: string): string {
-    return `postgres://${user}:${password}@127.0.0.1:${this.port}/${database}`;
+    return `postgres://${user}:${password}@${this.address.host}:${this.address.port}/${database}`;
   }
 
   /** Starts the server, and resolves when it accepts connections. */
   async start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const all = {
-      listen_addresses: '127.0.0.1',
+      listen_addresses: this.address.host,
       unix_socket_directories: '',
       max_connections: '200',
       wal_level: 'replica',
       ...settings,
     };
     const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const [command = '', ...args] = [
-      ...unprivileged,
+    // The kernel ends the server when this process dies.
+    const args = [
+      '--pdeathsig=INT',
+      ...unprivileged.slice(1),
       path.join(bin, 'postgres'),
       '-D',
       this.data,
       '-p',
-      String(this.port),
+      String(this.address.port),
       ...options,
     ];
-    this.#process = spawn(command, args, { stdio: 'ignore' });
+    this.#process = spawn('setpriv', args, { stdio: 'ignore' });
     await eventually(
       async () => {
         if (this.#process?.exitCode !== null) throw new Error(`Postgres did not start on ${this.data}`);
@@ -115,10 +125,10 @@ export class PostgresNode {
   }
 
   /** Makes a copy of the running server with `pg_basebackup`, which starts as a standby of it. */
-  async makeStandby(data: string, name: string): Promise<PostgresNode> {
+  async makeStandby(data: string, name: string, address?: Address): Promise<PostgresNode> {
     await this.backUp(data, ['--write-recovery-conf']);
-    const standby = await PostgresNode.of(data);
-    const source = `host=127.0.0.1 port=${this.port} user=${user} password=${password} application_name=${name}`;
+    const standby = await PostgresNode.of(data, address);
+    const source = `host=${this.address.host} port=${this.address.port} user=${user} password=${password} application_name=${name}`;
     await appendFile(path.join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
     await standby.start();
     return standby;

@@ -94,7 +94,16 @@ export default defineConfig({
       { text: 'HTTP API', items: ['http-api', 'http-events', 'access', 'errors', 'api-changelog'].map(page) },
       {
         text: 'Operating',
-        items: ['operations', 'deploying', 'configuration', 'metrics', 'alerts', 'dashboard'].map(page),
+        items: [
+          'operations',
+          'deploying',
+          'failover',
+          'restore',
+          'configuration',
+          'metrics',
+          'alerts',
+          'dashboard',
+        ].map(page),
       },
       { text: 'How it is built', items: ['architecture', 'faults', 'fuzz'].map(page) },
       { text: 'Reference', collapsed: true, items: reference },

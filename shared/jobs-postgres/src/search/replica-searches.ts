@@ -74,7 +74,8 @@ export class ReplicaSearches implements Searches {
       const isLate = lagMs !== null && lagMs > this.#maxLagMs;
       return this.#note(lagMs, isLate ? `the replica is ${seconds(lagMs)} s behind` : null);
     } catch (error) {
-      if (!(error instanceof StorageUnavailableError)) throw error;
+      // Some managed services do not support the functions that report positions: the lag is then unknown.
+      if (!(error instanceof StorageUnavailableError)) return this.#note(null, null);
       return this.#note(null, `the replica cannot be used: ${error.summary}`);
     }
   }
