@@ -42,7 +42,7 @@ test-rest: build ## Run the tests of the packages that `make test` leaves out (C
 check: ## Run everything that CI runs; installs what it needs on Debian
 	@.ci/run
 
-test-acceptance: build ## Start the services and test them from outside, as users do
+test-acceptance: build ## Start the services and test them from outside, as users do (needs postgresql-15 for backups and standbys)
 	@$(bin)/mocha $(whole)
 
 test-browser: build ## Test the dashboard in a real browser (needs Chromium)

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +10,14 @@ import { freePort } from '../test/system/service.js';
 
 /** The programs of a complete Postgres; the one that npm installs has neither `pg_basebackup` nor `pg_dump`. */
 const bin = process.env['POSTGRES_BIN'] ?? '/usr/lib/postgresql/15/bin';
+
+function programAt(name: string): string {
+  const file = path.join(bin, name);
+  if (existsSync(file)) return file;
+  throw new Error(
+    `There is no ${file}: install postgresql-15, or set POSTGRES_BIN to the directory with the programs of Postgres`,
+  );
+}
 
 /** The user id of `nobody`, as whom Postgres runs if this process is that of root. */
 const unprivilegedId = 65534;
@@ -23,7 +32,7 @@ const password = 'longshore';
 
 /** Runs a program of Postgres, as a user that is not root, and returns what it writes. */
 export async function runPostgresProgram(name: string, args: readonly string[]): Promise<string> {
-  const [command = '', ...rest] = [...unprivileged, path.join(bin, name), ...args];
+  const [command = '', ...rest] = [...unprivileged, programAt(name), ...args];
   const env = { ...process.env, PGPASSWORD: password };
   return (await promisify(execFile)(command, rest, { env, maxBuffer: 1 << 28 })).stdout;
 }
@@ -107,7 +116,7 @@ export class PostgresNode {
     const args = [
       '--pdeathsig=INT',
       ...unprivileged.slice(1),
-      path.join(bin, 'postgres'),
+      programAt('postgres'),
       '-D',
       this.data,
       '-p',
