@@ -101,6 +101,7 @@ export default defineConfig({
           'restore',
           'configuration',
           'metrics',
+          'tracing',
           'alerts',
           'dashboard',
         ].map(page),

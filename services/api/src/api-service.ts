@@ -20,6 +20,7 @@ import {
   processMetrics,
   type RunningService,
   startService,
+  startTracing,
   storageHealth,
   whenAvailable,
 } from '@longshore/service';
@@ -47,6 +48,7 @@ async function start(
   signal: AbortSignal,
   onRelease: OnRelease,
 ): Promise<undefined> {
+  const tracing = await startTracing(config, 'api', logger, onRelease);
   const stored = createStorage(config, logger);
   const { jobs: storage, application: database } = stored;
   onRelease(() => Promise.all([storage.close(), database.close()]));
@@ -58,7 +60,8 @@ async function start(
     storage,
     database: database.pool,
     logger,
-    clientMiddleware: [traceJobs, measureEnqueued(metrics)],
+    clientMiddleware: [...tracing.clientMiddleware, traceJobs, measureEnqueued(metrics)],
+    serverMiddleware: tracing.serverMiddleware,
   });
   onRelease(() => application.stop());
   const events = new JobEvents(storage, { logger });
@@ -79,7 +82,12 @@ async function start(
 
   const app = createServiceApp(config, logger);
   const accessLog = new AccessLog(logger, config.HTTP_ACCESS_LOG_PER_SECOND);
-  app.use(observeRequests([measureRequests(metrics, access.rateLimit ?? { refused: 0 }), accessLog.add]));
+  app.use(
+    observeRequests(
+      [measureRequests(metrics, access.rateLimit ?? { refused: 0 }), accessLog.add],
+      tracing.startRequest,
+    ),
+  );
   app.use(outages.middleware);
   app.use(traceRequests);
   app.use(resourceApi({ storage: stored, events, application, access, config, logger }));

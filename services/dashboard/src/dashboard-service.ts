@@ -32,6 +32,7 @@ import {
   type RunningService,
   serviceVariables,
   startService,
+  startTracing,
   storageHealth,
   whenAvailable,
   withVariableNames,
@@ -58,6 +59,7 @@ async function start(
   signal: AbortSignal,
   onRelease: OnRelease,
 ): Promise<undefined> {
+  const tracing = await startTracing(config, 'dashboard', logger, onRelease);
   const access = dashboardAccess(config);
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard', logger));
   onRelease(() => storage.close());
@@ -67,7 +69,7 @@ async function start(
   const outages = new OutageWatch(() => storage.ping(), logger);
   const app = createServiceApp(config, logger);
   const accessLog = new AccessLog(logger, config.HTTP_ACCESS_LOG_PER_SECOND);
-  app.use(observeRequests([measureRequests(metrics), accessLog.add]));
+  app.use(observeRequests([measureRequests(metrics), accessLog.add], tracing.startRequest));
   app.use(outages.middleware);
   const alerts = alertSender(config, storage, logger, outages);
   const closing = new AbortController();

@@ -27,6 +27,7 @@ import {
   serverVariables,
   serviceVariables,
   startService,
+  startTracing,
   storageHealth,
   whenAvailable,
 } from '@longshore/service';
@@ -132,6 +133,7 @@ async function prepare(
   readonly database: ApplicationDatabase;
   readonly application: LoadedApplication;
 }> {
+  const tracing = await startTracing(config, 'worker', logger, onRelease);
   const options = databaseOptions(config, 'worker', logger);
   const storage = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
@@ -140,7 +142,8 @@ async function prepare(
     storage,
     database: database.pool,
     logger,
-    clientMiddleware,
+    clientMiddleware: [...tracing.clientMiddleware, ...clientMiddleware],
+    serverMiddleware: tracing.serverMiddleware,
   });
   onRelease(() => application.stop());
   return { storage, database, application };

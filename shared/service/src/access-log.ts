@@ -5,7 +5,7 @@ import type { EndedRequest } from './observed-requests.js';
 const errorLinesPerSecond = 20;
 
 /** Routes that probes and scrapers request all the time. */
-const probes = /\/(healthz|readyz|metrics|metrics\/storage)$/;
+export const probes = /\/(healthz|readyz|metrics|metrics\/storage)$/;
 
 /** Longest path to log, in characters. */
 const maxPathLength = 500;
@@ -70,13 +70,18 @@ export class AccessLog {
   }
 }
 
+/** Returns a path without long segments. */
+export function shownPath(path: string): string {
+  return path.replaceAll(longSegment, '$1…').slice(0, maxPathLength);
+}
+
 function fieldsOf({ id, traceId, path, durationMs, ...request }: EndedRequest): object {
   const { method, route, status, bytes, address } = request;
   return {
     requestId: id,
     ...(traceId !== null && { traceId }),
     method,
-    path: path.replaceAll(longSegment, '$1…').slice(0, maxPathLength),
+    path: shownPath(path),
     route,
     status,
     durationMs: Math.round(durationMs * 10) / 10,

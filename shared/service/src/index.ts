@@ -38,6 +38,7 @@ export {
 export { measureRequests } from './http-metrics.js';
 export { measureEnqueued } from './job-metrics.js';
 export { currentRequest, type EndedRequest, observeRequests } from './observed-requests.js';
+export { startTracing, type Tracing } from './tracing.js';
 export { measurePools, processMetrics, serviceVersion } from './process-metrics.js';
 export { jobServerOptions, readQueues } from './job-server.js';
 export { type ApplicationParts, loadApplication, type LoadedApplication } from './load-application.js';

@@ -38,6 +38,8 @@ export interface ApplicationParts {
   readonly logger: Logger;
   /** Middleware of the service's client, outside of the application's; none by default. */
   readonly clientMiddleware?: readonly EnqueueMiddleware[];
+  /** Middleware of the service's job server, outside of the application's; none by default. */
+  readonly serverMiddleware?: readonly RunMiddleware[];
 }
 
 /** An application whose handlers have been created for this process. */
@@ -89,10 +91,13 @@ export async function loadApplication(
   const hasTestJob = LONGSHORE_TEST_JOB ?? NODE_ENV !== 'production';
   try {
     const application = defineApplication(module.application);
-    const { storage, database, logger, clientMiddleware = [] } = parts;
+    const { storage, database, logger, clientMiddleware = [], serverMiddleware = [] } = parts;
     const middleware = [...clientMiddleware, ...(application.clientMiddleware ?? [])];
     const services = { client: new JobClient(storage, { middleware }), database, directory, logger };
-    return assembled(application, services, hasTestJob);
+    return {
+      ...assembled(application, services, hasTestJob),
+      serverMiddleware: [...serverMiddleware, ...(application.serverMiddleware ?? [])],
+    };
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     throw new ConfigError(`LONGSHORE_APP: the module "${specifier}": ${error.message}`);
@@ -115,8 +120,8 @@ function assembled(
   application: Application,
   services: ApplicationServices,
   hasTestJob: boolean,
-): LoadedApplication {
-  const { name, recurring = [], queueSettings = {}, tables, serverMiddleware = [] } = application;
+): Omit<LoadedApplication, 'serverMiddleware'> {
+  const { name, recurring = [], queueSettings = {}, tables } = application;
   const own = application.createHandlers(services);
   const handlers = hasTestJob ? [...own, testJobHandler(services.directory)] : own;
   const names = own.flatMap(({ definition }) => namesOf(definition));
@@ -135,7 +140,6 @@ function assembled(
     handlers,
     recurring,
     queueSettings,
-    serverMiddleware,
     hasTestJob,
     ...(tables !== undefined && { tables }),
     start: async () => {

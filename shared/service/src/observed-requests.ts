@@ -6,7 +6,7 @@ import type Koa from 'koa';
 /** A request whose response has been sent, or whose client has left. */
 export interface EndedRequest {
   readonly id: string;
-  /** The trace id of its `traceparent`; `null` if it has none. */
+  /** The trace id of its span or, without one, of its `traceparent`; `null` if it has neither. */
   readonly traceId: string | null;
   /** One of the methods that HTTP defines, or `(other)`. */
   readonly method: string;
@@ -26,6 +26,23 @@ export interface EndedRequest {
   readonly isEventStream: boolean;
 }
 
+/** The span of a request in a trace of OpenTelemetry. */
+export interface RequestSpan {
+  readonly traceId: string;
+  /** Runs some work of the request, so that further spans are below this one. */
+  during<Result>(work: () => Promise<Result>): Promise<Result>;
+  end(request: EndedRequest): void;
+}
+
+/** Starts the span of a request. Returns `null` for requests that are not traced. */
+export type StartRequestSpan = (request: {
+  /** As in {@link EndedRequest}. */
+  readonly method: string;
+  readonly path: string;
+  /** The `traceparent` of the client; empty if there is none. */
+  readonly traceparent: string;
+}) => RequestSpan | null;
+
 /** What every log line that is written while a request is handled states about it. */
 interface CurrentRequest {
   readonly requestId: string;
@@ -42,30 +59,44 @@ export function currentRequest(): CurrentRequest | undefined {
 /**
  * Returns middleware, the first one of a service, that reports each request when it has ended, and notes which request the
  * log lines in between belong to. The response names the id of the request in `X-Request-Id`.
+ *
+ * @param startSpan starts the span of each request; by default, there are none
  */
-export function observeRequests(listeners: readonly ((request: EndedRequest) => void)[]): Koa.Middleware {
+export function observeRequests(
+  listeners: readonly ((request: EndedRequest) => void)[],
+  startSpan: StartRequestSpan = () => null,
+): Koa.Middleware {
   return (context, next) => {
     const startedAt = performance.now();
     const id = requestIdOf(context);
-    const traceId = readTraceId(context.get('traceparent'));
+    const traceparent = context.get('traceparent');
+    const span = startSpan({ method: methodOf(context), path: context.path, traceparent });
+    const traceId = span?.traceId ?? readTraceId(traceparent);
     context.set('x-request-id', id);
     context.res.once('close', () => {
       const request = { id, traceId, durationMs: performance.now() - startedAt, ...describe(context) };
       for (const listener of listeners) listener(request);
+      span?.end(request);
     });
-    return current.run({ requestId: id, ...(traceId !== null && { traceId }) }, next);
+    const handle = (): Promise<unknown> =>
+      current.run({ requestId: id, ...(traceId !== null && { traceId }) }, next);
+    return span === null ? handle() : span.during(handle);
   };
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
+function methodOf({ method }: Koa.Context): string {
+  return methods.has(method) ? method : '(other)';
+}
+
 function describe(context: Koa.Context): Omit<EndedRequest, 'id' | 'traceId' | 'durationMs'> {
-  const { method, path, ip: address, res } = context;
+  const { path, ip: address, res } = context;
   const { _matchedRoute: route } = context as { readonly _matchedRoute?: unknown };
   const isEventStream = String(res.getHeader('content-type')).startsWith('text/event-stream');
   const length = res.getHeader('content-length');
   return {
-    method: methods.has(method) ? method : '(other)',
+    method: methodOf(context),
     path,
     route: typeof route === 'string' ? route.replaceAll(/:(\w+)/g, '{$1}') : '(none)',
     status: res.writableFinished || isEventStream ? res.statusCode : 499,

@@ -33,6 +33,16 @@ export const serviceVariables = {
    * requests with a status of 500 or above are logged.
    */
   HTTP_ACCESS_LOG_PER_SECOND: Type.Integer({ minimum: 0, maximum: 10_000, default: 20 }),
+  /**
+   * The base URL of an OpenTelemetry collector that accepts OTLP over HTTP, usually on port 4318. By default, there are no
+   * spans, and the SDK of OpenTelemetry is not loaded.
+   */
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      expected: 'the base URL of an OpenTelemetry collector, http://host:4318',
+    }),
+  ),
 };
 
 /** Variables of a service that loads an application. */
@@ -160,6 +170,11 @@ export const serverVariables = {
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
   /** Whether the log lines of handlers also go to standard output, with the id of their job and of its trace. */
   WORKER_JOB_LOG_STDOUT: Type.Boolean({ default: false }),
+  /**
+   * How the span of an attempt refers to the one in which its job was enqueued: `link` makes each attempt a trace of its
+   * own, and `child` makes it a part of the same trace. Used if `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
+   */
+  WORKER_TRACE: Type.Enum(['link', 'child'], { default: 'link' }),
   /** Directory for files written by the application's jobs and by test jobs (`POST /test`). */
   WORKER_RESULTS_DIR: Type.String({ default: '.data/results' }),
 };

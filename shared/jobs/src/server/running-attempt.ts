@@ -15,6 +15,7 @@ import type { JobContext, RunningJob } from './handler.js';
 import type { Logger } from './logger.js';
 import type { Reporter } from './reporter.js';
 import { JobSteps } from './steps/job-steps.js';
+import type { AroundPart } from './steps/step-work.js';
 
 /** Converts a claimed job to the form that handlers and listeners receive. */
 export function toRunningJob({
@@ -44,6 +45,14 @@ export interface AttemptOptions {
   readonly logHandlerLines: boolean;
 }
 
+/** Observes an attempt from middleware, which does not see its parts, nor how it ends if its handler does not. */
+export interface AttemptObserver {
+  /** Called around each attempt of a step, and around `transaction`. */
+  readonly around: AroundPart;
+  /** Called when the attempt is suspended, with `null`, and when the server gives up on its handler, with the reason. */
+  readonly leftHandler: (reason: Error | null) => void;
+}
+
 /** Returns the fields with which log lines identify an attempt: its job, and the trace id if the job has one. */
 export function logFieldsOf({ name, claim, maxAttempts, meta }: ClaimedJob): object {
   const { jobId: id, queue, attempt } = claim;
@@ -57,6 +66,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly args: JsonValue;
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
+  /** None, unless middleware sets one before it calls the handler. */
+  observer: AttemptObserver | undefined;
   readonly #claimed: ClaimedJob;
   readonly #options: AttemptOptions;
   /** Created when the handler first uses one of them. */
@@ -188,7 +199,11 @@ export class RunningAttempt implements JobContext<JsonValue> {
         logger.warn({ claim: this.claim }, message);
       },
       isInTransaction: () => this.#open !== undefined,
-      suspend: this.#suspend,
+      suspend: (outcome) => {
+        this.observer?.leftHandler(null);
+        this.#suspend(outcome);
+      },
+      ...(this.observer !== undefined && { around: this.observer.around }),
     });
     return this.#steps;
   }
@@ -292,6 +307,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
    * Resolves when the handler's latest transaction has ended.
    */
   async abandon(reason: Error): Promise<void> {
+    this.observer?.leftHandler(reason);
     this.#abandoned.abort(reason);
     await this.#transaction;
   }
@@ -299,7 +315,9 @@ export class RunningAttempt implements JobContext<JsonValue> {
   /** A new function each time, which works without `this`. Few handlers use it, so it is not made for each attempt. */
   get transaction(): JobContext<JsonValue>['transaction'] {
     return (work) => {
-      const completed = (): ReturnType<typeof work> => this.#completeInTransaction(work);
+      const complete = (): ReturnType<typeof work> => this.#completeInTransaction(work);
+      const completed = (): ReturnType<typeof work> =>
+        this.observer === undefined ? complete() : this.observer.around({ kind: 'transaction' }, complete);
       return this.#steps === undefined ? completed() : this.#steps.during(completed);
     };
   }

@@ -23,6 +23,14 @@ export function stepAround(steps: StepStore): string | null {
 
 export type Work = (context: RunningStep | TransactionalStep) => unknown;
 
+/** A part of an attempt that is observed by itself. */
+export type AttemptPart =
+  | { readonly kind: 'step'; readonly name: string; readonly attempt: number }
+  | { readonly kind: 'transaction' };
+
+/** Runs the work of a part of an attempt, and returns what it returns. */
+export type AroundPart = <Result>(part: AttemptPart, work: () => Promise<Result>) => Promise<Result>;
+
 export interface StepWorkOptions {
   readonly claim: Claim;
   readonly store: Steps;
@@ -34,6 +42,8 @@ export interface StepWorkOptions {
   readonly signal: AbortSignal;
   /** Aborts when the server has given up on the attempt. */
   readonly abandoned: AbortSignal;
+  /** Called around each attempt of a step, until its result is stored; by default, nothing is. */
+  readonly around?: AroundPart;
 }
 
 /** A time up to which a step waits without suspending the attempt, in milliseconds. Suspending it takes about as long. */
@@ -66,10 +76,11 @@ export class StepWork {
    * waits for it.
    */
   async run(step: NewStep): Promise<{ readonly value: JsonValue } | { readonly waiting: NewStep }> {
-    const { signal, retryRules } = this.#options;
+    const { signal, retryRules, around = plainly } = this.#options;
     for (let attempts = step.attempts; ; attempts++) {
       try {
-        return { value: await this.#attempt({ ...step, attempts }) };
+        const part = { kind: 'step', name: step.name, attempt: attempts } as const;
+        return { value: await around(part, () => this.#attempt({ ...step, attempts })) };
       } catch (thrown) {
         const isOfJob = isA(thrown, ClaimLostError) || isA(thrown, CancelJob) || isA(thrown, SnoozeJob);
         if (signal.aborted || isOfJob) throw thrown;
@@ -117,6 +128,8 @@ export class StepWork {
     return JSON.parse(ended.result) as JsonValue;
   }
 }
+
+const plainly: AroundPart = (_part, work) => work();
 
 /** Returns what errors call the result of a step. */
 function rootOf({ name }: NewStep): string {
