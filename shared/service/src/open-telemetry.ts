@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spanContextOf } from '@longshore/jobs/tracing';
 import { context as contexts, diag, DiagLogLevel, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -13,6 +14,9 @@ import type { Logger } from 'pino';
 import { probes, shownPath } from './access-log.js';
 import type { StartRequestSpan } from './observed-requests.js';
 import { serviceVersion } from './process-metrics.js';
+
+/** How long a stopping service waits for the collector, in milliseconds: a stop must not take longer because it is down. */
+const lastSpansMs = 3_000;
 
 interface SdkOptions {
   /** The base URL of the collector. */
@@ -56,7 +60,7 @@ export function startSdk({ endpoint, service, application, logger }: SdkOptions)
   );
   return async () => {
     try {
-      await provider.shutdown();
+      await Promise.race([provider.shutdown(), collectorTimeout()]);
     } catch (error) {
       logger.warn({ err: error }, 'the last spans could not be sent');
     } finally {
@@ -65,6 +69,11 @@ export function startSdk({ endpoint, service, application, logger }: SdkOptions)
       diag.disable();
     }
   };
+}
+
+async function collectorTimeout(): Promise<never> {
+  await sleep(lastSpansMs, undefined, { ref: false });
+  throw new Error(`The collector has not accepted them within ${lastSpansMs / 1_000} s`);
 }
 
 /**
