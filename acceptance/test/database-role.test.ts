@@ -18,7 +18,8 @@ describe('the database role of docs/operations.md', () => {
 
   it('is all that the api and its application need, once the documented statements have run', async () => {
     const page = await readFile(path.join(house, 'docs/operations.md'), 'utf8');
-    const [, documented = ''] = /^```sql\n(.*?)^```$/ms.exec(page) ?? [];
+    const [, section = ''] = page.split('\n## The database role\n');
+    const [, documented = ''] = /^```sql\n(.*?)^```$/ms.exec(section) ?? [];
     // Renames the role, because this Postgres's superuser already has the documented name.
     const statements = documented.replaceAll(/(role|authorization) longshore\b/g, '$1 services');
     expect(statements).to.include('create role services').and.include('longshore authorization services');
