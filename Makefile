@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi test-restarts failover screenshots test-browser test-gateway test-prometheus test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi test-kubernetes test-restarts failover screenshots test-browser test-gateway test-prometheus test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
@@ -79,6 +79,9 @@ test-prometheus: build ## Check the metrics, rules and dashboard with promtool a
 
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
+
+test-kubernetes: $(installed) ## Render the overlays of ops/kubernetes, and check every object with the published schemas (needs kubectl)
+	@npm run --silent --workspaces --if-present test:kubernetes
 
 test-restarts: build ## Restart two apis behind nginx 100 times, under 200 requests a second; 20 minutes (RESTARTS=10 RATE=50)
 	@RESTARTS='$(or $(RESTARTS),100)' RATE='$(or $(RATE),200)' npm run --silent --workspace @longshore/acceptance test:gateway -- --grep 'restarted in turn'

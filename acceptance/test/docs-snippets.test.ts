@@ -25,6 +25,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/http-api.md sh': 'acceptance/test/http-api-docs.test.ts',
   'docs/http-events.md sh': 'acceptance/test/http-events-docs.test.ts',
   'docs/jobs/drivers.md js': 'acceptance/test/packages/prisma.ts',
+  'docs/kubernetes.md sh': 'acceptance/test/kubernetes/overlays.kubernetes.ts',
   'docs/operations.md sql': 'acceptance/test/database-role.test.ts',
   'docs/operations.md nginx': 'acceptance/test/gateway/public-paths.gateway.ts',
   'docs/own-application.md sh': 'acceptance/test/own-application.test.ts',

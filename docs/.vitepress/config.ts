@@ -97,6 +97,7 @@ export default defineConfig({
         items: [
           'operations',
           'deploying',
+          'kubernetes',
           'failover',
           'restore',
           'configuration',

@@ -1,6 +1,6 @@
 import { type Logger, runService } from '@longshore/service';
 import { startApi } from './api-service.js';
-import { createKey, seedTables } from './commands.js';
+import { createKey, migrateAll, seedTables } from './commands.js';
 import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 
 const args = process.argv.slice(2);
@@ -14,6 +14,7 @@ process.exit(
     start: startApi,
     args,
     commands: {
+      migrate: migrateAll,
       seed: seedTables,
       'create-key': (config: ApiConfig, logger: Logger) => createKey(config, args.slice(1), logger),
     },

@@ -17,7 +17,7 @@ const requestMs = 120_000;
 /** How often a closing listener closes idle connections, in milliseconds. */
 const idleCheckMs = 50;
 
-/** How long a load balancer may leave a connection idle before a closing listener closes it, in milliseconds. */
+/** How long no request may arrive before a closing listener closes idle connections, in milliseconds. */
 const reuseMs = 1_000;
 
 /** How long a listener that is to be closed waits at most for a moment in which no client is connecting, in milliseconds. */
@@ -34,8 +34,8 @@ export interface HttpListener {
   readonly port: number;
   /**
    * Stops accepting connections. Requests on open connections are still answered, with `Connection: close`.
-   * Resolves when all connections are closed: idle ones after a second, or at once if `HTTP_DRAIN_MS` is 0; those with a
-   * request in progress at the latest after `HTTP_STOP_TIMEOUT_MS`.
+   * Resolves when all connections are closed: idle ones after a second without requests, or at once if `HTTP_DRAIN_MS` is
+   * 0; all at the latest after `HTTP_STOP_TIMEOUT_MS`.
    */
   close(): Promise<void>;
 }
@@ -114,15 +114,27 @@ async function close(server: Server, open: ReadonlySet<ServerResponse>, config: 
     NetServer.prototype.close.call(server, () => resolve()); // that of the HTTP server closes idle connections, too
   });
   for (const response of open) if (!response.headersSent) response.shouldKeepAlive = false;
-  server.keepAliveTimeout = Math.max(idleMs, 1); // of connections that become idle from now on; 0 would mean no limit
-  const patience = new AbortController();
-  void closed.then(() => patience.abort());
-  await sleep(idleMs, undefined, { signal: patience.signal }).catch(() => undefined);
+  await Promise.race([closed, untilUnused(server, idleMs)]);
   const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   server.close(); // closes idle connections, and ends the server's own timers
   await closed;
   clearInterval(idle);
   clearTimeout(last);
+}
+
+/**
+ * Resolves once no request has arrived for so long. Requests that have arrived, but were not read yet, count: if the
+ * process was not running for a while, there can be many.
+ */
+async function untilUnused(server: Server, idleMs: number): Promise<void> {
+  let sinceMs = performance.now();
+  const note = (): void => void (sinceMs = performance.now());
+  server.on('request', note);
+  while (performance.now() - sinceMs < idleMs) {
+    await sleep(idleCheckMs);
+    for (let turn = 0; turn < 2; turn++) await nextTurn(); // so that what has arrived is read
+  }
+  server.off('request', note);
 }
 
 /**
