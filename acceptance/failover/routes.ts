@@ -74,7 +74,7 @@ const dns: RouteKind = {
   },
 };
 
-/** pgbouncer in transaction mode leads to the primary, and is told to lead to another server. */
+/** Reaches the primary through pgbouncer in transaction mode. After a promotion, its configuration names the other server. */
 const pgbouncer: RouteKind = {
   title: 'pgbouncer in front',
   addresses: hosts.addresses,

@@ -20,7 +20,7 @@ const idleCheckMs = 50;
 /** How long no request may arrive before a closing listener closes idle connections, in milliseconds. */
 const reuseMs = 1_000;
 
-/** How long a listener that is to be closed waits at most for a moment in which no client is connecting, in milliseconds. */
+/** Before it closes, a listener waits up to this long, in milliseconds, for a moment when no client is connecting. */
 const quietMs = 2_000;
 
 /** How long a turn of the event loop may take after which the listener is closed, in milliseconds. */

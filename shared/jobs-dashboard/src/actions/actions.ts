@@ -136,7 +136,7 @@ function onMany<Fields extends TObject>(
   });
 }
 
-/** Returns whether only the jobs of the field `first` are to be changed, before the others. */
+/** Returns whether the action changes only the jobs in the field `first`, so that the others can follow later. */
 function isFirstStep(form: Form): boolean {
   return form.get('step') === 'first';
 }
