@@ -300,11 +300,13 @@ export class JobServer {
   #notifiedOfJobs({ queue, jobs = Infinity, names = [] }: ReadyJobs): boolean {
     const { queues, concurrency } = this.#options;
     if (this.#ignoresReadyJobs || !queues.names.includes(queue)) return false;
+    const yieldsMs = this.#runner.yieldsMs(queue);
     const runsThem =
+      yieldsMs === 0 &&
       this.#fetcher.isIdle &&
       jobs <= concurrency - this.#holdings.taken &&
       names.every((name) => this.#runner.handles(name));
-    this.#fetcher.notified(queue);
+    this.#fetcher.notified(queue, yieldsMs);
     return runsThem;
   }
 

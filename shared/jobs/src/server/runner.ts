@@ -62,7 +62,7 @@ export class Runner {
     this.#holdings = options.holdings;
     const { storage: store, client, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
     const { threads, timeoutGraceMs: graceMs, logger } = options;
-    this.#newerVersions = new NewerVersions(logger);
+    this.#newerVersions = new NewerVersions(logger, store.clock);
     this.#threads = new ThreadPool({ threads, graceMs, maxLogLines, logger });
     const logBounds = { maxLines: maxLogLines, maxLineBytes: maxLogLineBytes };
     const reporter = new Reporter(store, logBounds, options.logger);
@@ -101,6 +101,11 @@ export class Runner {
   /** Returns whether there is a handler for jobs of this name. */
   handles(name: string): boolean {
     return this.#handlers.has(name);
+  }
+
+  /** How long other servers may claim first when jobs of this queue become ready, in milliseconds. */
+  yieldsMs(queue: string): number {
+    return this.#newerVersions.yieldsMs(queue);
   }
 
   /**
