@@ -87,7 +87,7 @@ describe('the pages of job types', () => {
   it('mark deployments on the charts', async () => {
     const at = new Date(site.story.storage.manualClock.now() - 60_000);
     await site.story.storage.deployments.record({ version: '2.4.1', at });
-    expect(await page('/?range=15m')).to.include('Dashed lines: deployed 2.4.1');
+    expect(await page('/?range=15m')).to.include('version 2.4.1 was deployed');
   });
 });
 

@@ -1,12 +1,34 @@
 import { auditDetails, type Kind, kinds, operations } from '@longshore/jobs/operations';
-import { type AuditEntry, type Deployment, isId } from '@longshore/jobs/storage';
+import { type AuditEntry, type Deployment, isId, type TimingQuery } from '@longshore/jobs/storage';
+import { countedJobs } from '../format/count.js';
+import { isObject, limitsLine } from '../format/limits-line.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
+import { storedFilters } from '../search/filters.js';
 
-/** Something that people or deployments changed, and that can explain a warning. */
+/** A queue or a job type; all jobs if both are missing. */
+type Subject = Pick<TimingQuery, 'queue' | 'name'>;
+
+/** Something that people or deployments changed, and that can explain a warning or the course of a chart. */
 export interface Change {
   readonly at: Date;
+  readonly kind: 'deployment' | 'action';
   /** A clause, such as `ann paused queue “mail”`. */
   readonly text: string;
+  /** The queues and job types that it is known to concern; `null` if it can concern all of them. */
+  readonly subjects: readonly Subject[] | null;
+}
+
+/** The changes of a period. */
+export interface Changes {
+  /** Newest first. */
+  readonly changes: readonly Change[];
+  /** Whether these are all; otherwise, earlier actions are missing. */
+  readonly isComplete: boolean;
+}
+
+interface Period {
+  readonly from: Date;
+  readonly until: Date;
 }
 
 const MINUTE_MS = 60_000;
@@ -15,7 +37,7 @@ const MINUTE_MS = 60_000;
 const BEFORE_MS = 10 * MINUTE_MS;
 /** A change shortly after the beginning can explain it, too, because some beginnings are known to the minute only. */
 const AFTER_MS = MINUTE_MS;
-/** Maximum number of changes to read, and to name for each warning; the latest. */
+/** Maximum number of audit entries to read, and of changes to name for each warning; the latest. */
 const MAX_READ = 200;
 const MAX_NAMED = 3;
 
@@ -29,40 +51,90 @@ const causing: ReadonlySet<string> = new Set<Kind>([
   'bulk',
 ]);
 
-/** Reads the changes that can explain conditions that began since then, newest first. */
+/** Reads what deployments and people changed in a period. */
 export async function readChanges(
-  since: Date,
-  { reader, now }: Pick<ReadingContext, 'reader' | 'now'>,
-): Promise<Change[]> {
-  const from = new Date(since.getTime() - BEFORE_MS);
+  { from, until }: Period,
+  { reader }: Pick<ReadingContext, 'reader'>,
+): Promise<Changes> {
   const [entries, deployments] = await Promise.all([
-    reader.audit.list({ from, limit: MAX_READ }),
-    // Rounded, so that viewers share the result.
-    reader.deployments.list({ from, until: new Date(Math.ceil(now() / MINUTE_MS) * MINUTE_MS) }),
+    reader.audit.list({ from, until, limit: MAX_READ }),
+    reader.deployments.list({ from, until }),
   ]);
-  return [...entries.flatMap(changeOf), ...deployments.map(deploymentOf)].toSorted(
-    (one, other) => other.at.getTime() - one.at.getTime(),
-  );
+  const changes = [...entries.flatMap(changeOf), ...deployments.map(deploymentOf)];
+  return {
+    changes: changes.toSorted((one, other) => other.at.getTime() - one.at.getTime()),
+    isComplete: entries.length < MAX_READ,
+  };
+}
+
+/** Returns the period in which a change can explain conditions that began at these times, in milliseconds since 1970. */
+export function periodBefore(...begins: readonly number[]): Period {
+  return {
+    from: new Date(Math.min(...begins) - BEFORE_MS),
+    until: new Date(Math.max(...begins) + AFTER_MS + 1),
+  };
 }
 
 /** Returns the latest changes just before a condition began, newest first. */
-export function changesBefore(since: Date, changes: readonly Change[]): Change[] {
-  const from = since.getTime() - BEFORE_MS;
-  const until = since.getTime() + AFTER_MS;
-  return changes.filter(({ at }) => at.getTime() >= from && at.getTime() <= until).slice(0, MAX_NAMED);
+export function changesBefore(since: Date, { changes }: Pick<Changes, 'changes'>): Change[] {
+  const { from, until } = periodBefore(since.getTime());
+  return changes.filter(({ at }) => at >= from && at < until).slice(0, MAX_NAMED);
 }
 
-function deploymentOf({ version, at }: Deployment): Change {
-  return { at, text: `version ${version} was deployed` };
+/** Returns the changes that concern a queue or a job type, or that can concern all of them. */
+export function changesOf({ queue, name }: Subject, changes: readonly Change[]): Change[] {
+  if (queue === undefined && name === undefined) return [...changes];
+  const isMeant = (subject: Subject): boolean =>
+    (subject.queue !== undefined && subject.queue === queue) ||
+    (subject.name !== undefined && subject.name === name);
+  return changes.filter(({ subjects }) => subjects === null || subjects.some(isMeant));
 }
 
-function changeOf({ at, who, action, target, filter }: AuditEntry): Change[] {
-  const [on = '', name = ''] = action.split('/');
-  if (!causing.has(on) || auditDetails(filter).outcome !== 'done') return [];
+function deploymentOf({ version, at, note }: Deployment): Change {
+  const text = `version ${version} was deployed${note === null ? '' : ` (${note})`}`;
+  return { at, kind: 'deployment', text, subjects: null };
+}
+
+function changeOf(entry: AuditEntry): Change[] {
+  const [on = '', name = ''] = entry.action.split('/');
+  if (!causing.has(on) || auditDetails(entry.filter).outcome !== 'done') return [];
+  const text = on === 'bulk' && name !== 'stop' ? bulkText(entry, name) : actionText(entry, on, name);
+  return text === null ? [] : [{ at: entry.at, kind: 'action', text, subjects: subjectsOf(entry, on, name) }];
+}
+
+function bulkText({ who, count, filter }: AuditEntry, action: string): string {
+  const { counted } = auditDetails(filter);
+  const jobs = counted === 'not' ? 'jobs' : countedJobs({ count, exact: counted === 'exactly' });
+  return `${who} started to ${action} ${jobs}`;
+}
+
+function actionText({ who, target, action, filter }: AuditEntry, on: string, name: string): string | null {
   const operation = operations.find((each) => each.on === on && each.name === name);
-  if (on === 'bulk' && name !== 'stop') return [{ at, text: `${who} started a bulk ${name}` }];
-  if (operation === undefined) return [];
+  if (operation === undefined) return null;
   const { noun } = kinds[operation.on];
-  const which = target === null ? '' : isId(target) ? ` ${target.slice(-8)}` : ` “${target}”`;
-  return [{ at, text: `${who} ${operation.done} ${noun}${which}` }];
+  const which = target === null ? noun : `${noun} ${isId(target) ? target.slice(-8) : `“${target}”`}`;
+  if (action !== 'queues/limit') return `${who} ${operation.done} ${which}`;
+  const { before, values } = auditDetails(filter);
+  const limits = limitsLine(before, values);
+  return `${who} changed the limits of ${which}${limits === null ? '' : `: ${limits}`}`;
+}
+
+/** Returns what an action concerns. A bulk action that names no queue and no job type can concern all of them. */
+function subjectsOf({ target, filter }: AuditEntry, on: string, name: string): readonly Subject[] | null {
+  if (on === 'queues') return target === null ? [] : [{ queue: target }];
+  if (on === 'types') return target === null ? [] : [{ name: target }];
+  if (on !== 'bulk' || name === 'stop' || !isObject(filter)) return [];
+  const { terms } = storedFilters(filter) ?? { terms: null };
+  const { filter: ofApi = null } = filter;
+  if (terms === null && !isObject(ofApi)) return []; // selected jobs
+  const valuesOf = (key: 'queue' | 'name'): string[] => {
+    if (terms !== null) return terms.filter((term) => term.key === key).map(({ value }) => value);
+    const values = isObject(ofApi) ? ofApi[key] : null;
+    return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
+  };
+  const subjects = [
+    ...valuesOf('queue').map((queue) => ({ queue })),
+    ...valuesOf('name').map((type) => ({ name: type })),
+  ];
+  return subjects.length === 0 ? null : subjects;
 }

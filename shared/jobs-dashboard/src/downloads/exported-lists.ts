@@ -1,7 +1,8 @@
 import type { RecurringJob } from '@longshore/jobs';
 import { type AuditEntry, isId, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
 import { auditDetails } from '@longshore/jobs/operations';
-import { auditFilterOf, isEntryId, selectionText, storedFilters, wantedIn } from '../pages/audit.js';
+import { auditFilterOf, isEntryId, selectionText, wantedIn } from '../pages/audit.js';
+import { storedFilters } from '../search/filters.js';
 import {
   exportedJson,
   type ExportedList,

@@ -12,11 +12,12 @@ import {
 } from '@longshore/jobs/operations';
 import { type AuditEntry, type AuditFilter, bulkActions, isId } from '@longshore/jobs/storage';
 import { bulkWords } from '../actions/bulk-words.js';
-import { counted, formatNumber, formatRate } from '../format/count.js';
+import { counted, formatNumber } from '../format/count.js';
 import { argsLine } from '../format/json-tokens.js';
+import { isObject, limitsLine } from '../format/limits-line.js';
 import { dayIn } from '../format/time.js';
 import { badRequest } from '../http/problem.js';
-import { type Filters, isJobState, isTermKey, type Term } from '../search/filters.js';
+import { type Filters, storedFilters } from '../search/filters.js';
 import { momentOf } from '../search/moment.js';
 import { searchText } from '../search/search.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
@@ -206,10 +207,6 @@ function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): stri
   return lines.join(', ') || argsLine(values, pattern);
 }
 
-function isObject(value: JsonValue): value is { readonly [member: string]: JsonValue } {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
 type Words = readonly [done: string, thing: string];
 
 /** Maps each action in the audit to its past tense and the kind of its target. */
@@ -244,71 +241,9 @@ function capitalized(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-/**
- * Formats the new limits of a queue as one line, with the previous ones if known.
- * Example: `at once 2 → 4, starts none → 100 per min`. Shows only changed limits, or all if none has changed. Returns
- * `null` if the values are not limits.
- */
-function limitsLine(before: JsonValue, values: JsonValue): string | null {
-  if (!isObject(values)) return null;
-  const limits = Object.entries(values);
-  const previous = new Map(isObject(before) ? Object.entries(before) : []);
-  const changed = limits.filter(([key, value]) => !isDeepStrictEqual(previous.get(key), value));
-  const lines =
-    changed.length === 0
-      ? limits.map(([key, value]) => limitLine(key, [value]))
-      : changed.map(([key, value]) =>
-          limitLine(key, previous.has(key) ? [previous.get(key) ?? null, value] : [value]),
-        );
-  return lines.includes(null) ? null : lines.join(', ');
-}
-
-/** @param limits the previous value, if known, followed by the new one */
-function limitLine(key: string, limits: readonly JsonValue[]): string | null {
-  if (key === 'concurrencyLimit') return joined('at once', limits.map(numberOf));
-  if (key === 'rateLimit') return joined('starts', limits.map(rateOf));
-  return null;
-}
-
-function joined(what: string, limits: readonly (string | null)[]): string | null {
-  return limits.includes(null) ? null : `${what} ${limits.join(' → ')}`;
-}
-
-function numberOf(limit: JsonValue): string | null {
-  if (limit === null) return 'none';
-  return typeof limit === 'number' ? formatNumber(limit) : null;
-}
-
-function rateOf(limit: JsonValue): string | null {
-  if (limit === null) return 'none';
-  if (!isObject(limit)) return null;
-  const { jobs, periodMs, burst } = limit;
-  if (typeof jobs !== 'number' || typeof periodMs !== 'number') return null;
-  return (
-    formatRate({ jobs, periodMs }) + (typeof burst === 'number' ? ` (${formatNumber(burst)} in a burst)` : '')
-  );
-}
-
-/** Parses filters that were stored as JSON; `null` if the value does not contain filters. */
-export function storedFilters(stored: JsonValue): Filters | null {
-  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return null;
-  const { state = null, terms } = stored;
-  if (!Array.isArray(terms)) return null;
-  return {
-    state: typeof state === 'string' && isJobState(state) ? state : null,
-    terms: terms.flatMap(storedTerm),
-  };
-}
-
 /** Parses the ids of selected jobs that were stored as JSON; an empty list if the value does not contain ids. */
 function storedIds(stored: JsonValue): string[] {
   if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
   const { ids } = stored;
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
-}
-
-function storedTerm(stored: JsonValue): Term[] {
-  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
-  const { key, value } = stored;
-  return typeof key === 'string' && typeof value === 'string' && isTermKey(key) ? [{ key, value }] : [];
 }

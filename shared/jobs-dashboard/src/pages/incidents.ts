@@ -1,5 +1,5 @@
 import { type Incident, isId, isMuted } from '@longshore/jobs/storage';
-import { changesBefore, readChanges } from '../diagnosis/changes.js';
+import { changesBefore, periodBefore, readChanges } from '../diagnosis/changes.js';
 import { isRecovering, pathIn } from '../diagnosis/warning.js';
 import type { Badge } from '../format/state-badge.js';
 import { badRequest, notFound } from '../http/problem.js';
@@ -57,7 +57,7 @@ export async function incidentPage({ params }: PageRequest, context: PageContext
 async function loadIncident(id: string, context: PageContext): Promise<object> {
   const incident = await find(id, context);
   const [changes, latest] = await Promise.all([
-    readChanges(incident.since, context),
+    readChanges(periodBefore(incident.since.getTime()), context),
     context.reader.incidents.list({ limit: MAX_EXAMINED }),
   ]);
   return {

@@ -1,6 +1,6 @@
 import { compareTexts } from '@longshore/edge';
 import type { Queue, Server } from '@longshore/jobs/storage';
-import { changesBefore, readChanges } from '../diagnosis/changes.js';
+import { changesBefore, periodBefore, readChanges } from '../diagnosis/changes.js';
 import { activeIncidents, overallState } from '../diagnosis/health.js';
 import { drawCourse } from '../diagnosis/course.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
@@ -90,7 +90,7 @@ const deliberate: ReadonlySet<string> = new Set<WarningKind>([
 /** Adds to each warning what people or deployments changed just before it began. */
 async function withChanges(warnings: readonly CurrentWarning[], context: PageContext): Promise<object[]> {
   const begins = warnings.flatMap(({ incident }) => incident?.since.getTime() ?? []);
-  const changes = begins.length === 0 ? [] : await readChanges(new Date(Math.min(...begins)), context);
+  const changes = begins.length === 0 ? { changes: [] } : await readChanges(periodBefore(...begins), context);
   return warnings.map((warning) => {
     const { incident, kind } = warning;
     return {

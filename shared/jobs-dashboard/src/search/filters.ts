@@ -290,3 +290,20 @@ export function hiddenTermError(terms: readonly Term[], redact: RegExp): string 
   );
   return hidden === undefined ? null : `“${hidden.key}:” cannot be searched: its values are redacted.`;
 }
+
+/** Parses filters that were stored as JSON; `null` if the value does not contain filters. */
+export function storedFilters(stored: JsonValue): Filters | null {
+  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return null;
+  const { state = null, terms } = stored;
+  if (!Array.isArray(terms)) return null;
+  return {
+    state: typeof state === 'string' && isJobState(state) ? state : null,
+    terms: terms.flatMap(storedTerm),
+  };
+}
+
+function storedTerm(stored: JsonValue): Term[] {
+  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
+  const { key, value } = stored;
+  return typeof key === 'string' && typeof value === 'string' && isTermKey(key) ? [{ key, value }] : [];
+}

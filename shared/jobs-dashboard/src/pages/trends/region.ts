@@ -1,13 +1,8 @@
-import type {
-  BlockingKeys,
-  Deployment,
-  DurationHistogram,
-  TimingBucket,
-  TimingQuery,
-} from '@longshore/jobs/storage';
+import type { BlockingKeys, DurationHistogram, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { BacklogOutlook } from '../../diagnosis/backlog-outlook.js';
 import { uncountedSentence } from '../../diagnosis/blocking-keys.js';
+import { type Changes, readChanges } from '../../diagnosis/changes.js';
 import { blockedShareOf } from '../../diagnosis/slowness.js';
 import { chartOf } from '../../format/chart.js';
 import { formatNumber, formatShare } from '../../format/count.js';
@@ -24,6 +19,7 @@ import {
 } from '../../format/line-chart.js';
 import { formatDuration } from '../../format/time.js';
 import type { PageContext, Region } from '../../shell/page.js';
+import { marksOf } from './marks.js';
 import { type Range, rangeOf } from './range.js';
 
 const shares = [
@@ -35,7 +31,6 @@ const shares = [
 /** Maximum number of clickable areas in a chart. A click picks an end of a new period. */
 const MAX_PICKS = 60;
 const MAX_ROWS = 24;
-const MAX_MARKS = 20;
 const TICKS = 4;
 /** Shares of the waiting time below this are not worth a note. */
 const LEAST_SHARE = 0.01;
@@ -77,7 +72,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
   const { reader, now } = context;
   const { path, query, subject, throughput = false, outlook, blocking } = options;
   const range = rangeOf(query, now());
-  const [buckets, latest, before, deployments, backlog, keys] = await Promise.all([
+  const [buckets, latest, before, changes, backlog, keys] = await Promise.all([
     reader.timings.read(queryOf(range, subject)),
     // A bucket holds only the highest backlog measured in it. If buckets are longer than a minute, the latest backlog
     // is therefore read separately, from the one-minute buckets of the last hour.
@@ -85,7 +80,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
       ? reader.timings.read(queryOf(rangeOf(new URLSearchParams(), now()), subject))
       : null,
     range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
-    deploymentsIn(range, context),
+    changesIn(range, context),
     range.isLive ? outlook?.() : undefined,
     range.isLive ? blocking?.() : undefined,
   ]);
@@ -107,11 +102,8 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     end: range.isLive ? null : new Date(range.untilMs),
     isDated,
     grid: gridOf(),
-    marks: [
-      ...deployments.map(({ at }) => xOf(at.getTime(), range)),
-      ...(range.pickedMs === null || range.pickedMs < range.fromMs ? [] : [xOf(range.pickedMs, range)]),
-    ],
-    deployments: deployments.map(({ version, at, note }) => ({ version, at, note })),
+    ...marksOf(changes, subject, range),
+    pickedX: range.pickedMs === null || range.pickedMs < range.fromMs ? null : xOf(range.pickedMs, range),
     throughput: throughput ? throughputOf(buckets, range.untilMs > now()) : null,
     charts: [
       {
@@ -167,12 +159,12 @@ async function readBefore(
   return kept.isLive ? [] : reader.timings.read(queryOf(kept, subject));
 }
 
-async function deploymentsIn({ fromMs, untilMs }: Range, { reader }: PageContext): Promise<Deployment[]> {
+/** Reads what was changed in the period. The charts are useful even without it. */
+async function changesIn({ fromMs, untilMs }: Range, context: PageContext): Promise<Changes> {
   try {
-    const span = { from: new Date(fromMs), until: new Date(untilMs) };
-    return (await reader.deployments.list(span)).slice(0, MAX_MARKS);
+    return await readChanges({ from: new Date(fromMs), until: new Date(untilMs) }, context);
   } catch (error) {
-    if (error instanceof StorageUnavailableError) return [];
+    if (error instanceof StorageUnavailableError) return { changes: [], isComplete: true };
     throw error;
   }
 }
