@@ -124,6 +124,7 @@ describe('the packages, installed from their tarballs', function () {
       const imports = imported.map((name, index) => `import * as p${index} from '${name}';`);
       const more = [
         '@longshore/jobs/storage',
+        'longshore/tracing',
         '@longshore/jobs-dashboard/request-origin',
         '@longshore/resources/connection-limit',
         '@longshore/service/application',
