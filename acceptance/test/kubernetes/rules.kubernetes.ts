@@ -47,14 +47,14 @@ describe('The rules for the Prometheus Operator', () => {
       }[];
       selector: { matchExpressions: readonly { values: readonly string[] }[] };
     };
-    const [{ replacement = '' } = {}] =
-      podMetricsEndpoints[0]?.relabelings.filter(({ targetLabel }) => targetLabel === 'job') ?? [];
+    const relabelings = podMetricsEndpoints.flatMap((endpoint) => endpoint.relabelings);
+    const name = relabelings.find(({ targetLabel }) => targetLabel === 'job')?.replacement;
     const services = selector.matchExpressions[0]?.values ?? [];
     const { staticConfigs } = specOf('ScrapeConfig') as {
       staticConfigs: readonly { labels: { job: string } }[];
     };
     const jobs = [
-      ...services.map((service) => replacement.replace('$1', service)),
+      ...services.map((service) => name?.replace('$1', service)),
       ...staticConfigs.map(({ labels }) => labels.job),
     ];
     const configuration = parse(await readSource('ops/prometheus/prometheus.yml')) as {
