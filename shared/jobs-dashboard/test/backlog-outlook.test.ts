@@ -1,4 +1,4 @@
-import type { BlockingKeys, Queue } from '@longshore/jobs/storage';
+import type { BlockingKeys, Queue, TimingQuery } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { BacklogOutlooks } from '../src/diagnosis/backlog-outlook.js';
@@ -194,13 +194,31 @@ describe('the trend of a queue that is flooded with jobs of one key', () => {
 });
 
 describe('the pages of a queue that drains', () => {
-  it('say when it will be empty: its page, the chart of its backlog, the list and the overview', async () => {
-    let enqueued = 2_000;
+  /** Shows the pages while the queue “images” drains for a minute by 6 jobs/s, taken by slots that are always busy. */
+  const draining = async (
+    first: number,
+    judge: (get: (path: string) => Promise<string>) => Promise<void>,
+  ) => {
+    let enqueued = first;
     const site = await openSite({
       read: ({ storage }) => {
         const drained = (each: Queue): Queue =>
           each.name === 'images' ? { ...each, counts: { ...each.counts, enqueued } } : each;
         return overriding(storage, {
+          timings: {
+            read: async (query: TimingQuery) => {
+              const buckets = await storage.timings.read(query);
+              const servers = (await storage.servers.list()).filter(({ queues }) =>
+                queues.includes('images'),
+              );
+              const slots = servers.reduce((sum, { concurrency }) => sum + concurrency, 0);
+              const begin = buckets.at(-2)?.at.getTime() ?? 0;
+              for (let second = 0; begin + second * 1_000 < storage.manualClock.now(); second++)
+                for (let job = 0; job < 6; job++)
+                  buckets.at(second < 60 ? -2 : -1)?.timing.running.add((1_000 * slots) / 6);
+              return buckets;
+            },
+          },
           queues: {
             find: async (name: string) => {
               const found = await storage.queues.find(name);
@@ -219,17 +237,31 @@ describe('the pages of a queue that drains', () => {
         site.story.storage.manualClock.advance(2_000);
         enqueued -= 12;
       }
+      await judge(get);
+    } finally {
+      await site.close();
+    }
+  };
+
+  it('say when it will be empty: its page, the chart of its backlog, the list and the overview', () =>
+    draining(2_000, async (get) => {
       const page = await get('/queues/images');
+      expect(page).not.to.include('more slot');
       expect(page).to.match(
         /Fell from 2,000 at \d\d:\d\d to 1,640: drains in about 4 min 30 s at 6 ± [\d.]+\/s/,
       );
       expect(page).to.match(/Backlog .*Drains in about 4 min 30 s/);
       expect(await get('/queues')).to.match(/images drains in about 4 min 30 s at 6 ± [\d.]+\/s .*1,640/);
       expect(await get('/')).to.match(/images drains in about 4 min 30 s at 6 ± [\d.]+\/s .*1,640/);
-    } finally {
-      await site.close();
-    }
-  });
+    }));
+
+  it('say how many more slots would drain it soon', () =>
+    draining(6_000, async (get) => {
+      const shown = await get('/queues/images');
+      expect(/Fell.{0,300}/.exec(shown)?.[0]).to.match(
+        /to 5,640: drains in about 16 min at 6 ± [\d.]+\/s\. \d+ more slots \(now \d+\) would drain it in about [89] min( 30 s)? at \S+ ± \S+\/s\./,
+      );
+    }));
 });
 
 describe('the page of a paused queue', () => {

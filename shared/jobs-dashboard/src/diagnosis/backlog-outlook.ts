@@ -17,6 +17,8 @@ export interface BacklogOutlook {
   readonly text: Sentence | null;
   /** The conclusion alone, for lists: “drains in about 3 min at 6.2 ± 0.9/s”. `null` where `text` is. */
   readonly brief: Sentence | null;
+  /** The trend that `text` states; `null` where `text` is. */
+  readonly trend: BacklogTrend | null;
   /** How many jobs are ready, if no server takes any, and why: “4,170 paused until 06:37”. `null` if servers do. */
   readonly stopped: Sentence | null;
   /** The other jobs that no server takes, and why: “212 jobs of paused type “send-mail””, “2,883 blocked by keys”. */
@@ -64,7 +66,7 @@ export class BacklogOutlooks {
     ];
     const trend =
       blocker === null && paused.length === 0 ? trendOf(this.#samples.of(queue.name), nowMs) : null;
-    if (trend === null) return { text: null, brief: null, stopped, held };
+    if (trend === null) return { text: null, brief: null, trend, stopped, held };
     const brief = this.#conclusion(queue.name, trend, nowMs);
     const { from, to } = trend;
     const [start, end] = [formatNumber(from.ready), formatNumber(to.ready)];
@@ -74,7 +76,7 @@ export class BacklogOutlooks {
       shrinking: sentence`Fell from ${start} at ${clock} to ${end}: ${brief}`,
       steady: sentence`Went from ${start} at ${clock} to ${end}: ${brief}`,
     };
-    return { text: text[trend.direction], brief, stopped, held };
+    return { text: text[trend.direction], brief, trend, stopped, held };
   }
 
   #conclusion(queue: string, trend: BacklogTrend, nowMs: number): Sentence {
@@ -85,7 +87,7 @@ export class BacklogOutlooks {
     const endMs = this.#endOf(queue, trend);
     return endMs === null || endMs - nowMs < MIN_LEFT_MS
       ? [`shrinking by ${rate}`]
-      : [`drains in about ${aboutText(endMs - nowMs)} at ${rate}`];
+      : [drainText('drains', trend, endMs - nowMs)];
   }
 
   /**
@@ -115,6 +117,11 @@ export function emptyBetween({ direction, perSecond, uncertainty, to }: BacklogT
   if (direction !== 'shrinking' || uncertainty > MAX_DOUBT * rate) return null;
   const at = (jobsPerSecond: number): number => to.atMs + (1_000 * to.ready) / jobsPerSecond;
   return { earliestMs: at(rate + uncertainty), likelyMs: at(rate), latestMs: at(rate - uncertainty) };
+}
+
+/** Returns when a queue is empty and at which rate: “drains in about 3 min at 6.2 ± 0.9/s”. */
+export function drainText(verb: string, trend: BacklogTrend, leftMs: number): string {
+  return `${verb} in about ${aboutText(leftMs)} at ${rateText(trend)}`;
 }
 
 /** Below this rate per second, rates are given per minute. */

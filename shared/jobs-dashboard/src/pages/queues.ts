@@ -11,12 +11,14 @@ import {
 } from '@longshore/jobs/storage';
 import { soon } from '../cache/deadline.js';
 import type { BacklogOutlook } from '../diagnosis/backlog-outlook.js';
+import type { BacklogTrend } from '../diagnosis/backlog-trend.js';
 import { blockedBy, keysOf, readyJobs } from '../diagnosis/blocking-keys.js';
 import { failingTypeWarnings } from '../diagnosis/failures.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
 import { findTypeHealth } from '../diagnosis/type-health.js';
 import { findPausedJobs, pausedIn, pauseText } from '../diagnosis/pause.js';
 import { queueStatus } from '../diagnosis/queues.js';
+import { slotsNeeded } from '../diagnosis/slots-needed.js';
 import { groupByQueue, isSilent } from '../diagnosis/servers.js';
 import { type Bucket, type Sparkline, sparklineOf, totalOf } from '../format/chart.js';
 import type { Sentence } from '../format/sentence.js';
@@ -124,11 +126,12 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   const waiting = pausedIn(name, pausedJobs);
-  const { text } = context.backlogs.of(queue, { consumers, blocking, pausedJobs });
+  const { text, trend } = context.backlogs.of(queue, { consumers, blocking, pausedJobs });
   return {
     status: queueStatus(queue, consumers, nowMs, { queues, pausedJobs: waiting, blocking }),
     queue: queueRow(queue),
     outlook: text,
+    slots: trend === null ? null : await readSlotsNeeded(queue, trend, { consumers, blocking }, context),
     ready: readyJobs(queue, blocking),
     blocked: blockedBy(blocking),
     blocking: blocking.keys.slice(0, FEW_KEYS).map(keyRow),
@@ -142,6 +145,27 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     states: jobStates,
     servers: consumers.map((server) => ({ ...withoutHeartbeat(server), silent: isSilent(server, nowMs) })),
   };
+}
+
+/**
+ * Says how many more slots would drain a queue soon; `null` if that is uncertain, as it is if a limit of the queue or a key
+ * decides how many of its jobs run at once.
+ */
+async function readSlotsNeeded(
+  { name, concurrencyLimit, rateLimit }: Queue,
+  trend: BacklogTrend,
+  { consumers, blocking }: { readonly consumers: readonly Server[]; readonly blocking: BlockingKeys },
+  { reader, now }: PageContext,
+): Promise<Sentence | null> {
+  if (concurrencyLimit !== null || rateLimit !== null || blocking.keys.length > 0) return null;
+  const thisMinute = Math.floor(now() / MINUTE_MS);
+  const minutes = await reader.timings.read({
+    from: new Date((thisMinute - 1) * MINUTE_MS),
+    until: new Date((thisMinute + 1) * MINUTE_MS),
+    bucketMs: MINUTE_MS,
+    queue: name,
+  });
+  return slotsNeeded(trend, { consumers, minutes, nowMs: now() });
 }
 
 async function readOutlook(name: string, context: PageContext): Promise<BacklogOutlook> {

@@ -66,6 +66,17 @@ export class DurationHistogram {
     return first === -1 ? { first: 0, counts: [] } : { first, counts: this.#counts.slice(first) };
   }
 
+  /** Estimates the standard deviation in milliseconds, rather too high than too low; 0 if nothing has been counted. */
+  deviationMs(): number {
+    if (this.#total === 0) return 0;
+    const mean = this.#sumMs / this.#total;
+    const squares = this.#counts.reduce((sum, count, bucket) => {
+      const furthest = Math.max(Math.abs(lowerMs(bucket) - mean), Math.abs(lowerMs(bucket + 1) - mean));
+      return sum + count * furthest ** 2;
+    }, 0);
+    return Math.sqrt(squares / this.#total);
+  }
+
   /** Estimates how many durations are at most `ms` long. Interpolates within the bucket that contains `ms`. */
   atMost(ms: number): number {
     const bucket = bucketOf(ms);
