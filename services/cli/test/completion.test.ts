@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 function scriptFor(shell: 'bash' | 'zsh'): string {
-  const args = ['--import', 'tsx', '--conditions', 'source', main, 'completion', shell];
+  const args = [main, 'completion', shell];
   return execFileSync(process.execPath, args, { encoding: 'utf8' });
 }
 

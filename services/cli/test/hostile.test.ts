@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { serve, type TestServer } from '@longshore/test-support';
 import { expect } from 'chai';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const hostile = '\u001b]0;title\u0007\u001b[31m\u009b2J\u202efdp.exe\r\u0000\u0008';
 
 describe('foreign text on a terminal', () => {
@@ -41,7 +41,7 @@ describe('foreign text on a terminal', () => {
     ['queues'],
   ])
     it(`is never printed raw by longshore ${args.join(' ')}`, async () => {
-      const command = ['--import', 'tsx', '--conditions', 'source', main, ...args, '--url', installation.url];
+      const command = [main, ...args, '--url', installation.url];
       const { stdout, stderr } = await promisify(execFile)(process.execPath, command).catch(
         (error: unknown) => error as { stdout: string; stderr: string },
       );

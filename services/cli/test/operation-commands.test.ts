@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { serve, type TestServer } from '@longshore/test-support';
 import { expect } from 'chai';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const [first, missing, last] = [1, 2, 3].map((n) => `01a20472-5ed1-7102-9962-bf1f1a0fa73${n}`);
 
 interface Ended {
@@ -42,7 +42,7 @@ describe('The command line, with an installation that answers', () => {
   beforeEach(() => requests.splice(0));
 
   async function run(args: readonly string[], url = installation.url, input = ''): Promise<Ended> {
-    const command = ['--import', 'tsx', '--conditions', 'source', main, ...args];
+    const command = [main, ...args];
     const env = { ...process.env, LONGSHORE_URL: url };
     const ended = promisify(execFile)(process.execPath, command, { env });
     ended.child.stdin?.on('error', () => undefined).end(input); // most commands do not read it
