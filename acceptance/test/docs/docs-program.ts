@@ -95,9 +95,10 @@ export class CompiledPrograms {
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Passes no other variables. NODE_OPTIONS could make the program load the packages' sources instead of the compiled
+    // Passes few variables. NODE_OPTIONS could make the program load the packages' sources instead of the compiled
     // files, and NODE_V8_COVERAGE would measure coverage.
-    const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 3_600_000 });
     return stdout;
   }
