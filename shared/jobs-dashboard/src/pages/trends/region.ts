@@ -19,6 +19,7 @@ import {
 } from '../../format/line-chart.js';
 import { formatDuration } from '../../format/time.js';
 import type { PageContext, Region } from '../../shell/page.js';
+import { heatOf } from './heat.js';
 import { marksOf } from './marks.js';
 import { type Range, rangeOf } from './range.js';
 
@@ -86,6 +87,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
   ]);
   const rows = everyNth(buckets, MAX_ROWS);
   const groups = groupsOf(buckets, MAX_PICKS);
+  const picks = picksOf(groups, range);
   const isDated = range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive;
   return {
     path,
@@ -96,7 +98,8 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     before: range.comparisons.find(({ current }) => current)?.word.replace('vs ', '') ?? null,
     picked:
       range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
-    picks: picksOf(groups, range),
+    picks,
+    heat: heatOf(subject, groups, picks),
     // Tick labels with a date are twice as wide, so there are half as many.
     ticks: ticksOf(range, isDated ? TICKS / 2 : TICKS),
     end: range.isLive ? null : new Date(range.untilMs),
@@ -298,7 +301,15 @@ function throughputOf(buckets: readonly TimingBucket[], isCurrent: boolean): obj
   );
 }
 
-function picksOf(groups: readonly (readonly TimingBucket[])[], range: Range): object[] {
+/** A part of a chart that is clicked to pick an end of a new period. */
+interface PickArea {
+  readonly x: number;
+  readonly width: number;
+  readonly query: string;
+  readonly at: string;
+}
+
+function picksOf(groups: readonly (readonly TimingBucket[])[], range: Range): PickArea[] {
   const begins = groups.flatMap(([first]) => first?.at.getTime() ?? []);
   return begins.map((atMs, index) => {
     const x = xOf(atMs, range);
