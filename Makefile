@@ -17,7 +17,7 @@ whole := '{dev,acceptance}/test/**/*.test.ts'
 served := services/api services/worker services/dashboard shared/example-shop
 
 both := --file compose.yaml --file compose.gateway.yaml
-compose = docker compose $(if $(GATEWAY),$(both))
+files = $(if $(GATEWAY),$(both))
 
 ROWS ?= 300
 DIRECTORY ?= .data/packages
@@ -125,26 +125,16 @@ bench: build ## Measure throughput, latency and HTTP in comparison with the peer
 bench-smoke: build ## Run the benchmarks briefly, to check that they work
 	node bench/dist/main.js --smoke $(ARGS)
 
-up: ## Run everything in containers (GATEWAY=1: behind nginx, at one address)
+up: ## Run everything in containers (GATEWAY=1: behind nginx, at one address; SCALE=worker=3: three workers, until make down)
 	@# Shows the passwords last, where they are easy to see, even if something failed.
 	@secrets=$$(containers/secrets .env) || exit 1; failed=0; \
 	grep -q '^NODE_IMAGE=' .env || containers/pin-images .env pull 2>/dev/null; \
-	$(compose) up --build --wait --remove-orphans || failed=1; \
+	docker compose $(files) up --build --wait --remove-orphans $$(containers/scales $(files)) $(addprefix --scale ,$(SCALE)) || failed=1; \
 	[ -z "$$secrets" ] || printf '\n%s\n' "$$secrets"; exit $$failed
-	@echo
-ifdef GATEWAY
-	@echo '  API and dashboard   http://localhost:8000   http://localhost:8000/job-dashboard'
-else
-	@echo '  API         http://localhost:8080'
-	@echo '  Dashboard   http://localhost:8081/job-dashboard'
-endif
-	@echo
-	@echo '  The dashboard password and the API key are in .env. Your first job:'
-	@echo
-	@echo '  curl -X POST http://localhost:$(if $(GATEWAY),8000,8080)/test -H "Authorization: Bearer $$(sed -n s/^API_ADMIN_KEY=//p .env)"'
+	@containers/addresses $(files)
 
-down: ## Stop the containers; their data is kept
-	docker compose $(both) down
+down: ## Stop the containers, those of all profiles; their data is kept
+	docker compose $(both) --profile '*' down
 
 pin: ## Pin the newest base images by digest, for all further builds and runs
 	@containers/pin-images .env pull

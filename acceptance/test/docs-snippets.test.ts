@@ -32,6 +32,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/own-application.md dockerfile': 'acceptance/test/containers/applications.containers.ts',
   'docs/own-application.md http': 'acceptance/test/own-application.test.ts',
   'docs/own-application.md sql': 'acceptance/test/own-application.test.ts',
+  'docs/sizing.md sql': 'acceptance/test/prometheus/queries.prometheus.ts',
   'docs/quick-start.md sh': 'acceptance/test/packages/created-application.ts',
   'docs/quick-start.md js': 'acceptance/test/packages/created-application.ts',
   'shared/create-longshore/template/README.md sh': 'acceptance/test/packages/created-application.ts',

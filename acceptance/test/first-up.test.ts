@@ -90,3 +90,39 @@ describe('make pin', () => {
     expect(said).to.contain('nginx:stable goes by its tag');
   });
 });
+
+describe('Each make up', () => {
+  /** Creates a `docker` stub that prints `ps` for `docker compose … ps`, and the address of `ports` for `… port SERVICE PORT`. */
+  async function engine(ps: string, ports: Readonly<Record<string, string>> = {}): Promise<{ PATH: string }> {
+    const cases = Object.entries(ports).map(([port, address]) => `*'port ${port}') echo '${address}';;`);
+    const script = `#!/bin/sh\ncase "$*" in ${cases.join(' ')} *' ps '*) printf '${ps}';; *) exit 1;; esac\n`;
+    await writeFile(path.join(directory, 'docker'), script, { mode: 0o755 });
+    return { PATH: `${directory}:${process.env['PATH'] ?? ''}` };
+  }
+  const output = async (script: string, env: { PATH: string }): Promise<string> =>
+    (await promisify(execFile)(path.join(house, 'containers', script), ['--file', 'compose.yaml'], { env }))
+      .stdout;
+
+  it('keeps the number of containers of services that were scaled', async () => {
+    const env = await engine('api\\nworker\\nworker\\ndashboard\\nworker\\n');
+    expect((await output('scales', env)).trim()).to.equal('--scale worker=3');
+  });
+
+  it('prints the addresses of the ports that are published, and a call to the api', async () => {
+    const ports = { 'api 8080': '127.0.0.1:9980', 'dashboard 8081': '192.0.2.7:9981', 'grafana 3000': ':0' };
+    const lines = (await output('addresses', await engine('', ports))).split('\n');
+    const addresses = lines.filter((line) => line.includes('http')).map((line) => line.trim().split(/ +/));
+    expect(addresses.slice(0, 2)).to.deep.equal([
+      ['API', 'http://localhost:9980'],
+      ['Dashboard', 'http://192.0.2.7:9981/job-dashboard'],
+    ]);
+    expect(addresses[2]?.slice(0, 4)).to.deep.equal(['curl', '-X', 'POST', 'http://localhost:9980/test']);
+    expect(addresses).to.have.length(3);
+  });
+
+  it('prints the address of the gateway where there is one', async () => {
+    const lines = await output('addresses', await engine('', { 'gateway 8000': '0.0.0.0:8000' }));
+    expect(lines).to.contain(' http://localhost:8000/job-dashboard\n');
+    expect(lines).to.contain('curl -X POST http://localhost:8000/test');
+  });
+});

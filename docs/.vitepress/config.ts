@@ -96,6 +96,7 @@ export default defineConfig({
         text: 'Operating',
         items: [
           'operations',
+          'sizing',
           'deploying',
           'kubernetes',
           'failover',

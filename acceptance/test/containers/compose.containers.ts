@@ -6,6 +6,7 @@ import {
   compose,
   composeOnCitus,
   composeWithoutSecrets,
+  composeWithReplica,
   credentials,
   dashboard,
   inspect,
@@ -26,11 +27,11 @@ async function configured(run: typeof compose): Promise<Services> {
 describe('docker compose', () => {
   before(async function () {
     this.timeout(3_600_000);
-    await compose('down', '--volumes', '--remove-orphans');
+    await composeWithReplica('down', '--volumes', '--remove-orphans');
     await compose('up', '--build', '--wait', ...services);
   });
   after(async () => {
-    await compose('down', '--volumes');
+    await composeWithReplica('down', '--volumes');
   });
 
   it('responds to the first curl, and the job is done with its result', async () => {
@@ -154,6 +155,26 @@ describe('docker compose', () => {
       () => getJson<unknown[]>(`${api}/api/v1/servers`, credentials),
       (servers) => servers.length === 3,
     );
+  });
+
+  it('has a replica for searches, in the profile replica, also beside a Postgres that has run without', async () => {
+    await composeWithReplica('up', '--wait', '--no-deps', 'replica', 'api');
+    const seen = await eventually(
+      async () =>
+        (await getJson<{ replica: { lagMs: number; fallback: string | null } }>(`${api}/readyz`)).replica,
+      ({ fallback }) => fallback === null,
+    );
+    expect(seen.lagMs).to.be.at.least(0);
+    const replicas = await compose(
+      'exec',
+      'postgres',
+      'psql',
+      '-U',
+      'postgres',
+      '-Atc',
+      'select state, slot_name from pg_stat_replication join pg_replication_slots on pid = active_pid',
+    );
+    expect(replicas.trim()).to.equal('streaming|replica');
   });
 
   it('drains the workers when they are stopped: the jobs that run then end, and no others start', async () => {

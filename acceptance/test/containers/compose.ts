@@ -47,6 +47,14 @@ export const composeOnCitus = (...args: string[]): Promise<string> =>
     ...args,
   );
 
+/** Like {@link compose}, with a standby that the services use for searches. */
+export const composeWithReplica = (...args: string[]): Promise<string> =>
+  docker(
+    { ...env, ...secrets, COMPOSE_PROFILES: 'replica', DATABASE_SEARCH_HOST: 'replica' },
+    'compose',
+    ...args,
+  );
+
 /** Like {@link compose}, but without secrets, as on a machine where `make up` has never run. */
 export const composeWithoutSecrets = (...args: string[]): Promise<string> =>
   docker(env, 'compose', '--env-file', '/dev/null', ...args);
@@ -60,6 +68,7 @@ export async function inspect(service: string): Promise<ContainerState> {
 
 export interface ContainerState {
   readonly Config: { readonly User: string };
+  readonly State: { readonly Health: { readonly Status: string } };
   readonly HostConfig: {
     readonly CapAdd: readonly string[] | null;
     readonly CapDrop: readonly string[] | null;

@@ -18,6 +18,10 @@ describe('docker compose with the gateway', () => {
     expect([status, location.startsWith(`${gateway}/api/v1/jobs/`)]).to.deep.equal([202, true]);
   });
 
+  it('is healthy by a check of its own', async () => {
+    expect((await inspect('gateway')).State.Health.Status).to.equal('healthy');
+  });
+
   it('serves the reference and the error pages', async () => {
     for (const path of ['/api/v1/docs', '/errors/40401', '/healthz'])
       expect([path, (await fetch(gateway + path)).status]).to.deep.equal([path, 200]);

@@ -1,6 +1,8 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { readSource } from './house.js';
+import { house, readSource } from './house.js';
 
 type Service = Readonly<Record<string, unknown>> & {
   readonly environment: Readonly<Record<string, unknown>>;
@@ -44,6 +46,26 @@ describe('A compose file', () => {
     expect(confined(created)).to.deep.equal(confined(own));
     expect(created.networks['database']).to.deep.equal(own.networks['database']);
     for (const name of services) expect(created.services[name]).to.include({ read_only: true });
+  });
+
+  it('confines the containers of profiles, and publishes their ports on the loopback interface only', async () => {
+    const { services: all } = await read('compose.yaml');
+    for (const [name, service] of Object.entries(all)) {
+      expect(service, name).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
+      expect(service['mem_limit'], name).to.match(/^\d+[mg]$/);
+      for (const port of (service['ports'] ?? []) as string[]) expect(port, name).to.match(/^127\.0\.0\.1:/);
+    }
+  });
+
+  it('names an exact version of every image that it does not build, and files that exist', async () => {
+    const { services: all } = await read('compose.yaml');
+    for (const [name, service] of Object.entries(all)) {
+      if (service['build'] === undefined)
+        expect(service['image'], name).to.match(/^\$\{[A-Z]+_IMAGE:-[\w/-]+:v?\d[\w.-]*\}$/);
+      const mounts = (service['volumes'] ?? []) as string[];
+      for (const mount of mounts.filter((each) => each.startsWith('./')))
+        await access(path.join(house, mount.split(':')[0] ?? ''));
+    }
   });
 
   for (const file of ['compose.yaml', `${template}/compose.yaml`]) {

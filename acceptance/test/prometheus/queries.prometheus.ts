@@ -25,18 +25,34 @@ interface Dashboard {
 const dashboard = JSON.parse(
   await readFile(path.join(house, 'ops/grafana/longshore.json'), 'utf8'),
 ) as Dashboard;
-const page = await readFile(path.join(house, 'docs/alerts.md'), 'utf8');
-/** What `docs/alerts.md` writes as code, such as a query. */
-const code = [...page.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+
+/** Returns what a page writes as code, such as a query, and each line of its blocks of SQL. */
+async function codeOf(name: string): Promise<{ place: string; text: string }[]> {
+  const page = await readFile(path.join(house, name), 'utf8');
+  const lines = [...page.matchAll(/^```sql\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+    block.trim().split('\n'),
+  );
+  const inline = page.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`]+)`/g);
+  return [...lines, ...Array.from(inline, ([, text = '']) => text)].map((text) => ({ place: name, text }));
+}
+
+const alerts = await codeOf('docs/alerts.md');
+const sizing = await codeOf('docs/sizing.md');
+const operations = await codeOf('docs/operations.md');
 
 const panelQueries: readonly Query[] = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => ({ place: `panel "${title}"`, text: withoutVariables(expr) })),
 );
-const runbookQueries: readonly Query[] = code
-  .filter((text) => /longshore[_:]|nodejs_|process_|up\{/.test(text) && !text.startsWith('select '))
-  .map((text) => ({ place: 'docs/alerts.md', text }));
-const statements = code.filter((text) => text.startsWith('select '));
-const requests = code.flatMap((text) => /^GET (\/\S+)$/.exec(text)?.[1] ?? []);
+const runbookQueries: readonly Query[] = [...alerts, ...sizing].filter(
+  ({ text }) => /longshore[_:]|nodejs_|process_|up\{/.test(text) && !text.startsWith('select '),
+);
+const statements = [
+  ...alerts.filter(({ text }) => text.startsWith('select ')),
+  ...sizing.filter(({ text }) => /^(?:select|alter system) /.test(text)),
+  // Others name what only an example has.
+  ...operations.filter(({ text }) => /^select .* from pg_stat_/.test(text)),
+];
+const requests = alerts.flatMap(({ text }) => /^GET (\/\S+)$/.exec(text)?.[1] ?? []);
 
 /** Replaces Grafana's variables as it does itself. */
 function withoutVariables(query: string): string {
@@ -145,11 +161,11 @@ describe('Prometheus, scraping the services', () => {
       expect(await promtool(['check', 'metrics'], await scrapes().read(name, metricsPath))).to.equal('');
     });
 
-  for (const statement of statements)
-    it(`is not needed for ${statement}, which Postgres runs`, async () => {
+  for (const { place, text } of statements)
+    it(`is not needed for ${text} (${place}), which Postgres runs`, async () => {
       const client = new pg.Client(scrapes().system.postgres.url);
       await client.connect();
-      await client.query(statement);
+      await client.query(text);
       await client.end();
     });
 
