@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { momentOf } from '../src/search/moment.js';
+import { momentOf, typedText, withOffset, zoneIn } from '../src/search/moment.js';
 
 const nowMs = Date.parse('2026-03-01T12:00:07Z');
 
@@ -18,6 +18,32 @@ describe('a time entered by a user', () => {
       expect(momentOf(text, nowMs)?.toISOString()).to.equal(iso);
     });
   }
+
+  for (const [text, iso] of [
+    ['2026-03-01', '2026-02-28T23:00:00.000Z'],
+    ['2026-07-01T14:05', '2026-07-01T12:05:00.000Z'],
+    ['2026-07-01 14:05Z', '2026-07-01T14:05:00.000Z'],
+    ['2026-03-29T02:30', '2026-03-29T01:00:00.000Z'], // skipped: the clock goes from 02:00 to 03:00
+    ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z'], // shown twice
+  ] as const) {
+    it(`is in the viewer’s zone as ${text}`, () => {
+      expect(momentOf(text, nowMs, 'Europe/Berlin')?.toISOString()).to.equal(iso);
+      expect(momentOf(withOffset(text, 'Europe/Berlin'), nowMs)?.toISOString()).to.equal(iso);
+    });
+  }
+
+  it('is shown as it was entered', () => {
+    for (const zone of ['UTC', 'Asia/Kolkata', 'America/New_York'])
+      expect(typedText(momentOf('2026-07-01T14:05', 0, zone)?.getTime() ?? 0, zone)).to.equal(
+        '2026-07-01T14:05',
+      );
+    expect(withOffset('2026-07-01', 'America/New_York')).to.equal('2026-07-01T00:00-04:00');
+  });
+
+  it('is rejected with a time zone that is unknown', () => {
+    expect(zoneIn(new URLSearchParams('zone=Asia/Tokyo'))).to.equal('Asia/Tokyo');
+    expect(() => zoneIn(new URLSearchParams('zone=Mars/Olympus'))).to.throw('Unknown time zone');
+  });
 
   for (const text of [
     '',

@@ -32,6 +32,20 @@ describe('the page of a recurring job', () => {
     expect(await overview()).to.match(/“tidy-up” is late|recurring jobs are late/);
   });
 
+  it('says which of its next times the clock change moves', async () => {
+    const { storage } = site.story;
+    const definition = defineJob({ name: 'nightly' });
+    const schedule = { cron: '30 2 29,30 3 *', timeZone: 'Europe/Berlin' };
+    await storage.recurring.addOrUpdate(
+      defineRecurringJob({ id: 'nightly', definition, args: {}, ...schedule }),
+    );
+    const text = await page('nightly');
+    expect(text).to.match(
+      /29 Mar,? 2026,? 03:00 \S+ moved by the clock change|29 Mar,? 03:00 \S+ moved by the clock change/,
+    );
+    expect(text.match(/moved by the clock change/g)).to.have.length(1);
+  });
+
   it('says why its last job does not run', async () => {
     await add('backup', 'nowhere');
     await site.story.storage.recurring.trigger('backup');

@@ -50,7 +50,8 @@ describe('a search', () => {
     ],
     ['error:"no ""x"" here"', { terms: terms(['error', 'no "x" here']) }],
     ['ARGS.customerId:77', { terms: terms(['args.customerId', '77']) }],
-    ['after:2h before:2026-03-01T14:05', { terms: terms(['after', '2h'], ['before', '2026-03-01T14:05']) }],
+    ['after:2h before:2026-03-01T14:05', { terms: terms(['after', '2h'], ['before', '2026-03-01T14:05Z']) }],
+    ['after:2026-03-01T14:05+01:00', { terms: terms(['after', '2026-03-01T14:05+01:00']) }],
   ] satisfies [string, Partial<Filters>][]) {
     it(`reads ${JSON.stringify(text)} as filters`, () => {
       expect(parseSearch(text)).to.deep.equal({

@@ -131,6 +131,13 @@ describe('the range of charts', () => {
     ]);
   });
 
+  it('lies between two times in the viewer’s zone, and keeps them in links without it', () => {
+    const { fromMs, query } = range('from=2026-03-02T11:00&until=2026-03-02T13:00&zone=Europe/Berlin');
+    expect(new Date(fromMs).toISOString()).to.equal('2026-03-02T10:00:00.000Z');
+    expect(range(query({ before: 'day' })).fromMs).to.equal(fromMs);
+    expect(query({})).not.to.include('zone');
+  });
+
   it('keeps the usual span while only one end is picked', () => {
     const { pickedMs, isLive } = range('from=2026-03-02T12:00Z');
     expect([pickedMs, isLive]).to.deep.equal([Date.parse('2026-03-02T12:00Z'), true]);

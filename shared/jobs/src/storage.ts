@@ -176,6 +176,7 @@ export { maxListedTransitions, type Transition, type TransitionReason } from './
 export type { MisfirePolicy, OverlapPolicy } from './recurring/recurring-job.js';
 export { intervalPattern } from './recurring/interval-times.js';
 export { Schedule, type ScheduleOptions, type StoredSchedule } from './recurring/schedule.js';
+export { TimeZone, type WallTime } from './recurring/time-zone.js';
 export type { AttemptReader, StoredParent } from './server/attempt-reader.js';
 export { contextReads } from './server/context-reads.js';
 export { isHandler, isHandlerList } from './server/handler.js';

@@ -42,6 +42,17 @@ describe('A schedule', () => {
     ]);
   });
 
+  it('knows which times were moved because the clock was set forward', () => {
+    const moved = (cron: string): boolean[] => {
+      const schedule = new Schedule({ cron, timeZone: zone });
+      return schedule.upcoming(3, new Date('2026-03-28T00:00Z')).map((time) => schedule.isMoved(time));
+    };
+    expect(moved('30 2 * * *')).to.deep.equal([false, true, false]);
+    expect(moved('0 3 * * *')).to.deep.equal([false, false, false]);
+    expect(moved('30 * * * *')).to.deep.equal([false, false, false]);
+    expect(new Schedule({ every: '1 h' }).isMoved(new Date('2026-03-29T01:00Z'))).to.equal(false);
+  });
+
   it('reads six fields with the seconds first', () => {
     const [first, second] = nextOccurrences({ cron: '*/20 * * * * *' }, 2, new Date('2026-01-01T00:00Z'));
     expect([first?.getUTCSeconds(), second?.getUTCSeconds()]).to.deep.equal([20, 40]);

@@ -66,6 +66,7 @@ export function showTimes(root) {
     }
   }
   showDays(root);
+  enterLocally(root, timeZone);
   for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
     if (time.dataset['clock'] !== undefined) {
@@ -75,6 +76,27 @@ export function showTimes(root) {
     }
     if (time.dataset['exact'] === undefined) time.title = exact;
     else if (!time.closest('.live')) time.textContent = exact;
+  }
+}
+
+/**
+ * Lets the viewer enter times in their own time zone, which is sent along. Leaves forms alone that show what was entered
+ * in a zone before.
+ *
+ * @param {ParentNode} root
+ * @param {string} timeZone
+ */
+function enterLocally(root, timeZone) {
+  for (const zone of root.querySelectorAll('[name=zone][value=UTC]')) {
+    zone.setAttribute('value', timeZone);
+    for (const part of zone.closest('form')?.querySelectorAll('.zone, input') ?? []) {
+      const at = new Date(`${part.getAttribute('value')}Z`);
+      if (part.className === 'zone') part.textContent = timeZone;
+      else if (/T..:..$/.test(part.getAttribute('value') ?? '')) {
+        at.setMinutes(at.getMinutes() - at.getTimezoneOffset());
+        part.setAttribute('value', at.toISOString().slice(0, 16));
+      }
+    }
   }
 }
 

@@ -14,7 +14,7 @@ import { bounds, checkPauseEnd, type JobReader, maxPauseMs } from '@longshore/jo
 import type { Static, TObject } from 'typebox';
 import type { Viewer } from '../auth/authenticator.js';
 import { conflict, InterruptedAction, notFound, Problem } from '../http/problem.js';
-import { calendarMomentOf } from '../search/moment.js';
+import { calendarMomentOf, typedText, zoneIn } from '../search/moment.js';
 import type { Form } from '../shell/form.js';
 
 /** A submitted form that requests an action, with its context. */
@@ -225,18 +225,41 @@ export function pauseEndField(form: Form, nowMs: number): Date | null {
   const [text, minutes] = [textField(form, 'until'), textField(form, 'for')];
   if (text === '') return endAfter(minutes, nowMs);
   if (minutes !== '') throw invalidField('The end of the pause', 'chosen or entered, not both');
-  const at = calendarMomentOf(text);
-  if (at === null)
-    throw invalidField('The end of the pause', 'a date and a time in UTC, such as 2026-03-01T14:05');
+  const { at, zone, now } = timeField(form, 'until', { what: 'The end of the pause', nowMs });
   try {
     return checkPauseEnd(at, nowMs);
   } catch {
-    const now = new Date(nowMs).toISOString().slice(0, 16);
     throw invalidField(
       'The end of the pause',
-      `later than ${now}, the current time in UTC, and at most a year ahead`,
+      `later than ${now}, the current time in ${zone}, and at most a year ahead`,
     );
   }
+}
+
+/** A time in a form. */
+interface TypedTime {
+  readonly at: Date;
+  /** The time zone in which it was entered. */
+  readonly zone: string;
+  /** The current time in that zone, as people type it. */
+  readonly now: string;
+}
+
+/**
+ * Parses a form field as a time in the form's time zone.
+ *
+ * @param options.what the name of the field, capitalized to begin a sentence
+ * @throws {Problem} if the field is not a time, or the time zone is unknown
+ */
+export function timeField(
+  form: Form,
+  name: string,
+  { what, nowMs }: { readonly what: string; readonly nowMs: number },
+): TypedTime {
+  const zone = zoneIn(form);
+  const at = calendarMomentOf(textField(form, name), zone);
+  if (at === null) throw invalidField(what, `a date and a time in ${zone}, such as 2026-03-01T14:05`);
+  return { at, zone, now: typedText(nowMs, zone) };
 }
 
 /** @param minutes the duration of the pause; empty for a pause without an end */

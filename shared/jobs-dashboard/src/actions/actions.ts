@@ -31,7 +31,6 @@ import { enqueueingAction } from './enqueueing.js';
 import { jobEditActions } from './job-edits.js';
 import { type JobSelection, parseConfirmed, parseJobSelection } from '../search/job-selection.js';
 import { jobsPath, queryFilters, savedPath } from '../search/filters.js';
-import { calendarMomentOf } from '../search/moment.js';
 import {
   type Action,
   action,
@@ -39,6 +38,7 @@ import {
   countField,
   invalidField,
   pauseEndField,
+  timeField,
   textField,
 } from './action.js';
 
@@ -183,17 +183,13 @@ function parseOr(fallback: unknown, text: string): unknown {
 }
 
 function newTime({ form, nowMs }: ActionRequest): Date {
-  const at = calendarMomentOf(textField(form, 'at'));
-  if (at === null) throw invalidField('The new time', 'a date and a time in UTC, such as 2026-03-01T14:05');
-  // Rejects times in the past. An operator who mistakes UTC for local time would otherwise start the job at once.
-  if (at.getTime() <= nowMs) {
-    const now = new Date(nowMs).toISOString().slice(0, 16);
-    throw invalidField(
-      'The new time',
-      `later than ${now}, the current time in UTC. To start the job at once, use “Run now”`,
-    );
-  }
-  return at;
+  const { at, zone, now } = timeField(form, 'at', { what: 'The new time', nowMs });
+  // Rejects times in the past. A mistaken time or zone would otherwise start the job at once.
+  if (at.getTime() > nowMs) return at;
+  throw invalidField(
+    'The new time',
+    `later than ${now}, the current time in ${zone}. To start the job at once, use “Run now”`,
+  );
 }
 
 function newName({ form }: ActionRequest): { toName: string } {

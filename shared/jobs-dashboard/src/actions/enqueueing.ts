@@ -2,7 +2,7 @@ import { defineJob, type JobDefinition } from '@longshore/jobs';
 import { jobEnqueueing } from '@longshore/jobs/operations';
 import { isName } from '@longshore/jobs/storage';
 import { FieldErrors } from '../http/problem.js';
-import { calendarMomentOf } from '../search/moment.js';
+import { calendarMomentOf, typedText, zoneIn } from '../search/moment.js';
 import { type Action, action, type ActionRequest, textField } from './action.js';
 import { argumentFields, type ArgumentField, argumentsIn, defaultArguments } from './argument-fields.js';
 import { checkArguments, collecting, priorityIn, queueIn, tagsIn } from './job-edits.js';
@@ -75,9 +75,13 @@ function timeIn(
     return { delayMs };
   }
   if (at === '') return {};
-  const runAt = calendarMomentOf(at);
+  const zone = zoneIn(form);
+  const runAt = calendarMomentOf(at, zone);
   if (runAt !== null && runAt.getTime() > nowMs) return { runAt: runAt.toISOString() };
-  const now = new Date(nowMs).toISOString().slice(0, 16);
-  errors.set('at', `Write a date and a time in UTC that is later than ${now}, or nothing to start it now`);
+  const now = typedText(nowMs, zone);
+  errors.set(
+    'at',
+    `Write a date and a time in ${zone} that is later than ${now}, or nothing to start it now`,
+  );
   return {};
 }

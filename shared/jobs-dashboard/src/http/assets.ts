@@ -92,10 +92,10 @@ function styleSheet(): string {
     .replaceAll(';}', '}');
 }
 
-/** Reads a script and removes comments. Comments that share a line with code are kept. */
+/** Reads a script and removes comments and indentation. Comments that share a line with code are kept. */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');
-  return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n/gm, ''));
+  return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n|^ +/gm, ''));
 }
 
 function asset(name: string, plain: Buffer): Asset {

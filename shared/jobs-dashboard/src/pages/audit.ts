@@ -18,7 +18,7 @@ import { isObject, limitsLine } from '../format/limits-line.js';
 import { dayIn } from '../format/time.js';
 import { badRequest } from '../http/problem.js';
 import { type Filters, storedFilters } from '../search/filters.js';
-import { momentOf } from '../search/moment.js';
+import { momentOf, zoneIn } from '../search/moment.js';
 import { searchText } from '../search/search.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
 import { readRows } from './list-page.js';
@@ -154,29 +154,36 @@ export function selectionText(filters: Filters): string {
 }
 
 /** The filters of the audit, as an address has them. */
-type Wanted = Partial<Record<'who' | 'action' | 'target' | 'since' | 'until', string>>;
+type Wanted = Partial<Record<'who' | 'action' | 'target' | 'since' | 'until' | 'zone', string>>;
 
-/** Returns the filters of the audit page in an address. Omits empty ones. */
+/**
+ * Returns the filters of the audit page in an address. Omits empty ones, and the time zone if there are no times.
+ *
+ * @throws {Problem} (400) if the time zone is unknown
+ */
 export function wantedIn(query: URLSearchParams): Wanted {
-  const filters = ['who', 'action', 'target', 'since', 'until'].flatMap((name) => {
-    const value = query.get(name);
-    return value === null || value === '' ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(filters);
+  const filters: Wanted = Object.fromEntries(
+    ['who', 'action', 'target', 'since', 'until'].flatMap((name) => {
+      const value = query.get(name);
+      return value === null || value === '' ? [] : [[name, value] as const];
+    }),
+  );
+  const hasTimes = filters.since !== undefined || filters.until !== undefined;
+  return hasTimes ? { ...filters, zone: zoneIn(query) } : filters;
 }
 
 /**
- * Returns the conditions that the filters mean. `since` and `until` are dates, times in UTC or ages such as `2h`.
+ * Returns the conditions that the filters mean. `since` and `until` are dates, times or ages such as `2h`.
  *
  * @throws {Problem} (400) if a time is neither
  */
-export function auditFilterOf({ since, until, ...texts }: Wanted, nowMs: number): AuditFilter {
+export function auditFilterOf({ since, until, zone = 'UTC', ...texts }: Wanted, nowMs: number): AuditFilter {
   const momentIn = (text: string): Date => {
-    const moment = momentOf(text, nowMs);
+    const moment = momentOf(text, nowMs, zone);
     if (moment !== null) return moment;
     throw badRequest(
       'That is no time',
-      `“${text}” is not a time such as 2026-03-01T14:05, in UTC, or 2h for two hours ago.`,
+      `“${text}” is not a time such as 2026-03-01T14:05, or 2h for two hours ago.`,
     );
   };
   return {

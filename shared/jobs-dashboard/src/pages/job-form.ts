@@ -61,7 +61,7 @@ export async function newJobPage(
   const { queue = 'default', priority = 0 } = definition ?? {};
   const fields = newJobFields(definition, redact);
   const soon = [
-    { name: 'at', label: 'When, in UTC', value: '', hint: 'Now, if empty', kind: 'time' },
+    { name: 'at', label: 'When', value: '', hint: 'now, if empty', kind: 'time' },
     { name: 'delay', label: 'Or after, in seconds', value: '', kind: 'number' },
     { name: 'tags', label: 'Tags, separated by commas', value: '' },
   ] as const;
@@ -91,6 +91,8 @@ interface FormInput {
   readonly value: string;
   readonly error: string;
   readonly kind: 'text' | 'number' | 'time';
+  /** The time zone of a time. */
+  readonly zone: string;
   readonly isRequired: boolean;
   readonly hint: string;
 }
@@ -119,7 +121,8 @@ function input(
 ): FormInput {
   const typed = rejected?.form.get(field.name);
   const error = rejected?.errors.get(field.name) ?? '';
-  return { kind: 'text', isRequired: false, hint: '', error, ...field, value: typed ?? field.value };
+  const zone = rejected?.form.get('zone') ?? 'UTC';
+  return { kind: 'text', zone, isRequired: false, hint: '', error, ...field, value: typed ?? field.value };
 }
 
 function shownField(field: ArgumentField, rejected?: Rejected): object {

@@ -19,6 +19,7 @@ import {
   queryFilters,
   type Reading,
 } from '../search/filters.js';
+import { zoneIn } from '../search/moment.js';
 import { parseSearch, searchText } from '../search/search.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../shell/page.js';
 import { failedPath, readFailed } from './failed-jobs.js';
@@ -40,7 +41,7 @@ interface Position {
 export async function jobsPage({ query }: PageRequest, context: PageContext): Promise<Page | Redirect> {
   const filters = queryFilters(query, context.redact);
   const searched = query.get('q');
-  const answer = searched === null ? null : await answerSearch(searched, filters, context);
+  const answer = searched === null ? null : await answerSearch(searched, zoneIn(query), filters, context);
   if (answer !== null && 'redirect' in answer) return answer;
   const position = positionOf(query);
   const { order } = position;
@@ -78,10 +79,11 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
 
 async function answerSearch(
   text: string,
+  zone: string,
   { state }: Filters,
   context: PageContext,
 ): Promise<Redirect | { invalidSearch: string }> {
-  const search = parseSearch(text);
+  const search = parseSearch(text, zone);
   if (search.kind === 'id') return { redirect: await placeOf(search.id, context) };
   if (search.kind === 'misunderstood') return { invalidSearch: search.why };
   return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };

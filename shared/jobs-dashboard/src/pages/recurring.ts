@@ -158,8 +158,10 @@ async function nextTimes(
   const { nextDueAt, timeZone } = job;
   const times = nextDueAt === null ? [] : [nextDueAt, ...(await following(job, nextDueAt, NEXT_TIMES - 1))];
   const detail = detailOf(times, now);
+  const isMoved = movedIn(job);
   const next = times.map((at) => ({
     at,
+    isMoved: isMoved(at),
     there: `${timeIn(timeZone, at, detail)} ${zoneNameAt(timeZone, at)}`,
   }));
   return { next, detail };
@@ -171,6 +173,16 @@ async function following(job: StoredSchedule, after: Date, count: number): Promi
     return await new Schedule(job).upcomingInSlices(count, after);
   } catch {
     return [];
+  }
+}
+
+/** Returns the check whether a due time is moved by a change of the clock; none is if the schedule is invalid. */
+function movedIn(job: StoredSchedule): (at: Date) => boolean {
+  try {
+    const schedule = new Schedule(job);
+    return (at) => schedule.isMoved(at);
+  } catch {
+    return () => false;
   }
 }
 

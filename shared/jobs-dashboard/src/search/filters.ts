@@ -89,7 +89,7 @@ export function isTermKey(text: string): text is TermKey {
 /** Returns an error message if the term is invalid; `null` otherwise. */
 export function termError({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
-  if (isTime(key) && momentOf(value, 0) === null) {
+  if (isTimeKey(key) && momentOf(value, 0) === null) {
     return `“${value}” is not a valid time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
   if (key === 'priority' && priorityOf(value) === undefined)
@@ -173,7 +173,7 @@ export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Readin
 /** Replaces relative times with absolute ones, so that the filters will match the same jobs later. */
 export function pinned({ state, terms }: Filters, nowMs: number): Filters {
   const pin = ({ key, value }: Term): Term => {
-    const moment = isTime(key) ? momentOf(value, nowMs) : null;
+    const moment = isTimeKey(key) ? momentOf(value, nowMs) : null;
     return { key, value: moment === null ? value : moment.toISOString() };
   };
   return { state, terms: terms.map(pin) };
@@ -221,7 +221,8 @@ function priorityOf(text: string): number | undefined {
   return priority !== undefined && priority >= min && priority <= max ? priority : undefined;
 }
 
-function isTime(key: TermKey): boolean {
+/** Returns whether the values of terms with this key are times. */
+export function isTimeKey(key: TermKey): boolean {
   return /^(.*-)?(after|before)$/.test(key) && !key.startsWith('args.');
 }
 

@@ -4,12 +4,14 @@ import {
   type Filters,
   isJobState,
   isTermKey,
+  isTimeKey,
   noFilters,
   plainKeys,
   type Term,
   termError,
   type TermKey,
 } from './filters.js';
+import { withOffset } from './moment.js';
 
 /** The meaning of the text in the search box: an id, filters, or an error message. */
 type Search =
@@ -29,14 +31,16 @@ const term = new RegExp(String.raw`(?:(id|${keyNames}):)?${value}?`, 'gi');
  * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
  * searched for in all texts. If the text contains an id outside of terms with a key, for example in a pasted URL or log
  * line, returns only the id.
+ *
+ * @param zone the time zone of times without an offset; they get the offset
  */
-export function parseSearch(text: string): Search {
+export function parseSearch(text: string, zone = 'UTC'): Search {
   let filters = noFilters;
   const pasted = uuid.exec(text.replaceAll(keyedTerm, ' '))?.[0];
   if (pasted !== undefined) return { kind: 'id', id: pasted.toLowerCase() };
   for (const [whole, key = 'q', inQuotes = '', word] of text.matchAll(term)) {
     if (whole === '') continue;
-    const next = add(filters, key, word ?? inQuotes.replaceAll('""', '"'));
+    const next = add(filters, key, word ?? inQuotes.replaceAll('""', '"'), zone);
     if (typeof next === 'string') return { kind: 'misunderstood', why: next };
     filters = next;
   }
@@ -52,7 +56,7 @@ export function searchText({ terms }: Filters): string {
     .join(' ');
 }
 
-function add(filters: Filters, written: string, value: string): Filters | string {
+function add(filters: Filters, written: string, value: string, zone: string): Filters | string {
   // Lowercases the key. The member names in an `args` path are case-sensitive and stay unchanged.
   const key = /^args/i.test(written) ? `args${written.slice(4)}` : written.toLowerCase();
   if (value === '') return `“${key}:” needs a value.`;
@@ -64,7 +68,8 @@ function add(filters: Filters, written: string, value: string): Filters | string
   if (!isTermKey(key)) {
     return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((name) => `${name}:`).join(', ')}, state: or args.path:.`;
   }
-  return termError({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
+  const found = { key, value: isTimeKey(key) ? withOffset(value, zone) : value };
+  return termError(found) ?? { ...filters, terms: [...filters.terms, found] };
 }
 
 function isPlainWord({ key, value }: Term): boolean {

@@ -203,6 +203,22 @@ describe('a live page in a browser', () => {
     await context.close();
   });
 
+  it('takes times in the viewer’s zone, and says so', async () => {
+    const context = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
+    const tokyo = await context.newPage();
+    await tokyo.goto(`${site.url}/job-dashboard/queues/mail`);
+    const form = tokyo.locator('form', { has: tokyo.locator('[name=from]') });
+    const from = () => form.locator('[name=from]').inputValue();
+    const shown = await from();
+    expect(shown).to.equal('2026-03-01T22:05'); // 13:05 in UTC
+    await tokyo.getByText('Other times…').click();
+    expect(await form.locator('label').first().textContent()).to.include('From, in Asia/Tokyo');
+    await form.getByRole('button').click();
+    await tokyo.waitForURL(/from=2026-03-01T22%3A05/);
+    expect(await from()).to.equal(shown);
+    await context.close();
+  });
+
   it('shows the next times of a recurring job in the viewer’s zone too, unless it is the same', async () => {
     for (const [timezoneId, yours] of [
       ['Asia/Tokyo', 'In Asia/Tokyo, yours'],

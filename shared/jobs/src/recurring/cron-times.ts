@@ -1,12 +1,9 @@
 import { shown } from '../job/shown.js';
 import { CronExpression, CronSyntaxError } from './cron-expression.js';
 import { InvalidScheduleError } from './invalid-schedule.js';
-import { TimeZone, type WallTime } from './time-zone.js';
+import { longestChangeMs, TimeZone, type WallTime } from './time-zone.js';
 
 const secondMs = 1_000;
-
-/** No clock is ahead of or behind UTC by more than this, or set forward or back by more. */
-const longestChangeMs = 26 * 3_600_000;
 
 /**
  * A cron expression with no time within this period has none. Fifth Mondays in February can be 40 years apart, and evenly
@@ -71,24 +68,24 @@ export class CronTimes {
       direction === 1
         ? this.#cron.nearest(this.#latestShown(time - secondMs) + secondMs, 1)
         : this.#cron.nearest(this.#latestShown(time), -1);
-    return wall === undefined ? undefined : this.#firstReaching(wall);
+    return wall === undefined ? undefined : this.#zone.firstReaching(wall);
+  }
+
+  /**
+   * Returns whether a time was moved, because the clock was set forward then and never showed the time that the expression
+   * names. Always false for expressions whose times are evenly spaced.
+   *
+   * @param time one of the times, as {@link nearest} returns them
+   */
+  isMoved(time: number): boolean {
+    const wall = time + this.#zone.offsetAt(time);
+    return this.#cron.isFixed && this.#cron.nearest(wall, 1) !== wall;
   }
 
   /** Returns the latest time that the clock has shown by `time`; later than it shows now in a repeated hour. */
   #latestShown(time: number): WallTime {
     const before = this.#zone.changesBetween(time - longestChangeMs, time).map((change) => change - secondMs);
     return Math.max(...[...before, time].map((moment) => moment + this.#zone.offsetAt(moment)));
-  }
-
-  /** Returns the first moment at which the clock shows this time or a later one. */
-  #firstReaching(wall: WallTime): number {
-    const earliest = wall - longestChangeMs;
-    const starts = [earliest, ...this.#zone.changesBetween(earliest, wall + longestChangeMs)];
-    for (const [index, start] of starts.entries()) {
-      const time = Math.max(start, wall - this.#zone.offsetAt(start));
-      if (time < (starts[index + 1] ?? Infinity)) return time;
-    }
-    throw new Error(`the clock never reaches ${wall}`);
   }
 
   #nearestEvenlySpaced(start: number, direction: 1 | -1, end: number): number | undefined {

@@ -38,6 +38,11 @@ export class IntervalTimes {
     const count = (time - this.#anchor) / this.#lengthMs;
     return this.#anchor + (direction === 1 ? Math.ceil(count) : Math.floor(count)) * this.#lengthMs;
   }
+
+  /** Returns `false`: clocks make no difference. */
+  isMoved(): boolean {
+    return false;
+  }
 }
 
 function secondsOf(every: string): number {

@@ -59,6 +59,8 @@ interface Times {
    * time beyond `end` may count as none.
    */
   nearest(time: number, direction: 1 | -1, end: number): number | undefined;
+  /** Returns whether the clock was set forward at one of the times, and skipped the time of day at which it was due. */
+  isMoved(time: number): boolean;
 }
 
 /** The due times of a recurring job, in whole seconds, from 1970 to 9999. */
@@ -107,6 +109,16 @@ export class Schedule {
   latest(count: number, from: Date, until: Date): Date[] {
     const start = Math.floor(Math.min(until.getTime(), timeBounds.max) / secondMs) * secondMs;
     return firstOf(this.#from(start, -1, Math.max(from.getTime(), timeBounds.min)), count).toReversed();
+  }
+
+  /**
+   * Returns whether a due time was moved, because the clock was set forward then and skipped the time of day that the cron
+   * expression names.
+   *
+   * @param time one of the due times
+   */
+  isMoved(time: Date): boolean {
+    return this.#times.isMoved(time.getTime());
   }
 
   /** Iterates over the times from `start` on, in one direction, none beyond `end`. */

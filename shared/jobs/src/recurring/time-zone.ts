@@ -11,6 +11,9 @@ const hourMs = 60 * minuteMs;
  */
 const spanMs = 144 * hourMs;
 
+/** No clock is ahead of or behind UTC by more than this, or set forward or back by more. */
+export const longestChangeMs = 26 * hourMs;
+
 const offsetPattern = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 /** Creating a format takes 0.2 ms, so formats are kept. There are about 600 names, but callers may vary their case. */
@@ -64,6 +67,17 @@ export class TimeZone {
       for (const { at } of later) if (at > from && at <= until) changes.push(at);
     }
     return changes;
+  }
+
+  /** Returns the first moment at which the clock shows this time or a later one. */
+  firstReaching(wall: WallTime): number {
+    const earliest = wall - longestChangeMs;
+    const starts = [earliest, ...this.changesBetween(earliest, wall + longestChangeMs)];
+    for (const [index, start] of starts.entries()) {
+      const time = Math.max(start, wall - this.offsetAt(start));
+      if (time < (starts[index + 1] ?? Infinity)) return time;
+    }
+    throw new Error(`the clock never reaches ${wall}`);
   }
 
   #span(index: number): readonly [Setting, ...Setting[]] {

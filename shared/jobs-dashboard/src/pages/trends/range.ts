@@ -1,5 +1,5 @@
 import { timingsKept, defaultBucketMs } from '@longshore/jobs/storage';
-import { calendarMomentOf } from '../../search/moment.js';
+import { calendarMomentOf, withOffset, zoneIn } from '../../search/moment.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -47,11 +47,14 @@ interface Choice {
  * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. If `from` is
  * given without `until`, it is one end of a new period whose other end has not been picked yet. Ignores values that are
  * invalid or older than the stored timings.
+ *
+ * @throws {Problem} (400) if the parameter `zone` is not a time zone
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
   const before = comparisons.find(({ key }) => key === query.get('before')) ?? null;
-  const [from, until] = ['from', 'until'].map((key) => momentIn(query.get(key), nowMs));
+  const zone = zoneIn(query);
+  const [from, until] = ['from', 'until'].map((key) => momentIn(query.get(key), nowMs, zone));
   const isChosen =
     from !== null && from !== undefined && until !== null && until !== undefined && from !== until;
   const [fromMs, untilMs] = isChosen
@@ -60,6 +63,9 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const bucketMs = defaultBucketMs(fromMs, untilMs, nowMs);
   const change = (changed: Readonly<Record<string, string | null>>): string => {
     const next = new URLSearchParams(query);
+    for (const key of ['from', 'until'])
+      if (next.has(key)) next.set(key, withOffset(next.get(key) ?? '', zone));
+    next.delete('zone');
     for (const [key, value] of Object.entries(changed))
       if (value === null) next.delete(key);
       else next.set(key, value);
@@ -93,8 +99,8 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
  * `null` if the text is missing or invalid, if the time is further in the future, or if it is older than the stored
  * timings.
  */
-function momentIn(text: string | null, nowMs: number): number | null {
-  const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();
+function momentIn(text: string | null, nowMs: number, zone: string): number | null {
+  const atMs = text === null ? undefined : calendarMomentOf(text, zone)?.getTime();
   if (atMs === undefined || atMs > nowMs + HOUR || atMs < nowMs - timingsKept.hour.forMs) return null;
   return Math.min(atMs, nowMs);
 }
