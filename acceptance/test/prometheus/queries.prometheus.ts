@@ -165,8 +165,11 @@ describe('Prometheus, scraping the services', () => {
     it(`is not needed for ${text} (${place}), which Postgres runs`, async () => {
       const client = new pg.Client(scrapes().system.postgres.url);
       await client.connect();
-      await client.query(text);
-      await client.end();
+      try {
+        await client.query(text);
+      } finally {
+        await client.end();
+      }
     });
 
   it('is not needed for the requests in docs/alerts.md, which the services answer', async () => {
