@@ -2,7 +2,7 @@ import type { Timings } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import type { PageContext, PageRequest } from '../src/shell/page.js';
-import { typePage } from '../src/pages/types.js';
+import { typePage } from '../src/pages/type.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 describe('the pages of job types', () => {

@@ -1,6 +1,6 @@
 import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
-import { openSite, type Site } from './dashboard-site.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
 import { SEED_TIMEOUT_MS, SeededStorage } from './seeded-storage.js';
 
 const HOUR = 3_600_000;
@@ -51,4 +51,18 @@ describe('a job that waits or runs for hours, while jobs created before it have 
       await pass();
       expect(await firstIn(path, 'Longest waiting')).to.equal(longId);
     });
+
+  it('stands for the other waiting jobs with its concurrency key', async () => {
+    const meta = { concurrencyKey: 'tenant-7', concurrencyLimit: 1 };
+    for (let index = 0; index < 4; index += 1)
+      await storage.enqueuer.enqueue([{ ...storage.order({ name: 'export', queue: 'exports' }), meta }]);
+    await storage.add({ name: 'other', queue: 'exports' });
+    for (const path of ['/queues/exports', '/types/export']) {
+      const { text } = await site.http.get(`/job-dashboard${path}`);
+      const list = (text.split('Longest waiting</h2>')[1] ?? '').split('</section>')[0] ?? '';
+      expect(list.match(/data-key/g), path).to.have.length(path.startsWith('/queues') ? 2 : 1);
+      expect(textOf(list)).to.include('3 more with the key tenant-7');
+      expect(list).to.include('state=enqueued&amp;queue=exports&amp;key=tenant-7&amp;order=oldest');
+    }
+  });
 });

@@ -14,7 +14,7 @@ import {
 } from '@longshore/jobs/storage';
 import { totalOf } from '../format/chart.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
-import { listLongest } from '../reading/job-search.js';
+import { listLongestRunning } from '../reading/job-search.js';
 import { findPausedJobs, type PausedJobs } from './pause.js';
 import {
   type FailingRecurring,
@@ -102,7 +102,7 @@ export async function readSituation(
   ] = await Promise.all([
     reader.queues.list(),
     reader.servers.list(),
-    listLongest('processing', {}, FEW_JOBS, reader),
+    listLongestRunning({}, FEW_JOBS, reader),
     reader.jobs.listOrphans(),
     reader.leases.listStalled(stalledQuery),
     reader.servers.listLost(),

@@ -4,6 +4,9 @@ import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
 import { argsLine } from '../format/json-tokens.js';
 import { findSkipCauses, skipReason } from '../diagnosis/skip-cause.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
+import type { WaitingJob } from '../reading/job-search.js';
+import { formatCount } from '../format/count.js';
+import { jobsPath, type Term } from '../search/filters.js';
 import { awaitedWords, isOpenEnded } from '../diagnosis/waits.js';
 
 /** The data of a job in a list. */
@@ -68,6 +71,23 @@ export function whenOf({ state, createdAt, runAt, awaits, readyAt, startedAt, fi
   if (state === 'scheduled' && runAt !== null && !(awaits.length > 0 && isOpenEnded(runAt, createdAt)))
     return { what: awaits.length > 0 ? 'at the latest' : 'due', at: runAt };
   return { what: 'created', at: createdAt };
+}
+
+/** A {@link JobRow} of a job that waits, with those that have the same concurrency key. */
+interface WaitingRow extends JobRow {
+  /** `null` if there are none. */
+  readonly others: { readonly key: string; readonly count: string; readonly path: string } | null;
+}
+
+export function waitingRow({ job, others }: WaitingJob): WaitingRow {
+  const { queue, concurrencyKey: key } = job;
+  if (key === null || others.count === 0) return { ...jobRow(job), others: null };
+  const terms: Term[] = [
+    { key: 'queue', value: queue },
+    { key: 'key', value: key },
+  ];
+  const path = jobsPath({ state: 'enqueued', terms }, { order: 'oldest' });
+  return { ...jobRow(job), others: { key, count: formatCount(others), path } };
 }
 
 /** A {@link JobRow} with the job's arguments as one line of text. */

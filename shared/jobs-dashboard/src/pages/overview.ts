@@ -6,7 +6,7 @@ import { drawCourse } from '../diagnosis/course.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
 import { type CurrentWarning, currentWarnings, type WarningKind } from '../diagnosis/warning.js';
 import { findWarnings } from '../diagnosis/warnings.js';
-import { listLongest } from '../reading/job-search.js';
+import { listLongestRunning } from '../reading/job-search.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../shell/page.js';
 import { jobRow } from './job-row.js';
 import { queueRows } from './queues.js';
@@ -118,7 +118,7 @@ async function loadQueues(context: PageContext): Promise<object> {
 }
 
 async function loadRunning({ reader }: PageContext): Promise<object> {
-  return { jobs: (await listLongest('processing', {}, FEW_JOBS, reader)).map(jobRow) };
+  return { jobs: (await listLongestRunning({}, FEW_JOBS, reader)).map(jobRow) };
 }
 
 async function loadFailures({ reader }: PageContext): Promise<object> {

@@ -24,10 +24,10 @@ import { type Bucket, type Sparkline, sparklineOf, totalOf } from '../format/cha
 import type { Sentence } from '../format/sentence.js';
 import { notFound } from '../http/problem.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import { listLongest } from '../reading/job-search.js';
+import { listLongestRunning, listLongestWaiting } from '../reading/job-search.js';
 import { jobsPath, type Term } from '../search/filters.js';
 import type { Page, PageContext, PageRequest, PartialModel } from '../shell/page.js';
-import { jobRow } from './job-row.js';
+import { jobRow, waitingRow } from './job-row.js';
 import { pageOf } from './list-page.js';
 import { lastHour, throughputRegion } from './throughput.js';
 import { trendsRegion } from './trends/region.js';
@@ -205,12 +205,12 @@ function perMinute(buckets: readonly Bucket[]): number {
 async function loadJobsOfQueue(name: string, { reader }: PageContext): Promise<object> {
   const ofQueue = { queue: [name] };
   const [enqueued, processing, failed] = await Promise.all([
-    listLongest('enqueued', ofQueue, FEW_JOBS, reader),
-    listLongest('processing', ofQueue, FEW_JOBS, reader),
+    listLongestWaiting(ofQueue, FEW_JOBS, reader),
+    listLongestRunning(ofQueue, FEW_JOBS, reader),
     reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    enqueued: enqueued.map(jobRow),
+    enqueued: enqueued.map(waitingRow),
     processing: processing.map(jobRow),
     failed: failed.map(jobRow),
   };

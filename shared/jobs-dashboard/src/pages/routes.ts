@@ -22,7 +22,8 @@ import { recurringJobPage, recurringPage } from './recurring.js';
 import { serverPage, serversPage } from './servers.js';
 import { setAsidePage } from './set-aside.js';
 import { tenantsPage } from './tenants.js';
-import { typePage, typesPage } from './types.js';
+import { typePage } from './type.js';
+import { typesPage } from './types.js';
 
 /** The handlers of the pages with a form that is shown again if it is rejected, by the path to which it is sent. */
 const formPages: Readonly<Record<string, PageHandler>> = {

@@ -1,6 +1,7 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import {
   type BriefJob,
+  type JobCount,
   type JobFilter,
   type JobListQuery,
   type SearchedRange,
@@ -150,19 +151,57 @@ export function lastSearched({ lastIds }: SearchedRange, order: 'newest' | 'olde
 const EXAMINED = 100;
 
 /**
- * Returns the jobs that have been running or waiting for longest, longest first. Examines only the 100 jobs that were
- * created first, because storages list jobs in order of creation. With more jobs, the result is approximate: a job that
- * was scheduled or retried can start after jobs that were created later.
+ * Returns the jobs that have been running for longest, longest first. Examines only the 100 jobs that were created first,
+ * because storages list jobs in order of creation. With more jobs, the result is approximate: a job that was scheduled or
+ * retried can start after jobs that were created later.
  */
-export async function listLongest(
-  state: 'processing' | 'enqueued',
+export async function listLongestRunning(
   filter: Pick<JobFilter, 'queue' | 'name'>,
   limit: number,
+  reader: Pick<DashboardReader, 'jobs'>,
+): Promise<BriefJob[]> {
+  return (await examine('processing', filter, reader)).slice(0, limit);
+}
+
+/** A job that waits, on behalf of those with the same concurrency key that have waited less. */
+export interface WaitingJob {
+  readonly job: BriefJob;
+  /** How many other jobs have the same concurrency key. */
+  readonly others: JobCount;
+}
+
+/**
+ * Returns the jobs that have been waiting for longest, longest first. Of the jobs of a queue with the same concurrency key,
+ * returns only the first, because the others wait for it. Examines as many jobs as {@link listLongestRunning}.
+ */
+export async function listLongestWaiting(
+  filter: Pick<JobFilter, 'queue' | 'name'>,
+  limit: number,
+  reader: Pick<DashboardReader, 'jobs'>,
+): Promise<WaitingJob[]> {
+  const examined = await examine('enqueued', filter, reader);
+  const exact = examined.length < EXAMINED;
+  const groups = new Map<string, BriefJob[]>();
+  for (const job of examined) {
+    const { id, queue, concurrencyKey } = job;
+    const group = JSON.stringify(concurrencyKey === null ? [id] : [queue, concurrencyKey]);
+    groups.set(group, [...(groups.get(group) ?? []), job]);
+  }
+  return [...groups.values()]
+    .slice(0, limit)
+    .flatMap(([job, ...others]) =>
+      job === undefined ? [] : [{ job, others: { count: others.length, exact } }],
+    );
+}
+
+async function examine(
+  state: 'processing' | 'enqueued',
+  filter: Pick<JobFilter, 'queue' | 'name'>,
   { jobs }: Pick<DashboardReader, 'jobs'>,
 ): Promise<BriefJob[]> {
   const query = { filter: { ...filter, state: [state] }, order: 'oldest', limit: EXAMINED } as const;
   const examined = (await jobs.listBrief({ ...query, reach: 'near' })).jobs;
   const since = ({ startedAt, readyAt, createdAt }: BriefJob): number =>
     (startedAt ?? readyAt ?? createdAt).getTime();
-  return examined.toSorted((one, other) => since(one) - since(other)).slice(0, limit);
+  return examined.toSorted((one, other) => since(one) - since(other));
 }
