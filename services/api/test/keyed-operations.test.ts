@@ -132,6 +132,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       filter: { name: ['none'] },
       delayMs: 3_600_000,
     });
+    await storage.installation.pauseCopy();
     operations = {
       '/jobs/{jobId}/cancel': { path: `/jobs/${toCancel}/cancel`, effect: stateOf(toCancel) },
       '/jobs/{jobId}/retry': { path: `/jobs/${cancelled}/retry`, effect: stateOf(cancelled) },
@@ -202,6 +203,10 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       '/incidents/{incidentId}/unmute': {
         path: `/incidents/${toUnmute?.id}/unmute`,
         effect: incidentOf(toUnmute, 'muted_until'),
+      },
+      '/installations/{installationName}/resume': {
+        path: '/installations/longshore/resume',
+        effect: 'select paused_at from longshore.installation',
       },
       '/bulk-operations/{bulkOperationId}/stop': {
         path: `/bulk-operations/${pending.id}/stop`,

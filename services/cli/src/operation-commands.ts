@@ -7,6 +7,7 @@ import {
   jobSetOperations,
   jobStepOperations,
   incidentOperations,
+  installationOperations,
   jobTypeOperations,
   type OperationDescription,
   queueOperations,
@@ -97,6 +98,12 @@ const collections: Readonly<Record<string, Collection>> = {
     key: 'id',
     columns: ['id', 'text', 'since', 'endedAt', 'acknowledgedBy', 'mutedUntil'],
     operations: Object.values(incidentOperations),
+  },
+  installations: {
+    path: 'installations',
+    key: 'name',
+    columns: ['name', 'pausedAt'],
+    operations: Object.values(installationOperations),
   },
   deployments: {
     path: 'deployments',

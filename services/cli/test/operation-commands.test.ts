@@ -115,6 +115,10 @@ describe('The command line, with an installation that answers', () => {
       `DELETE set-aside-items/${first}?reason=beyond%20repair`,
     ],
     [
+      ['installations', 'resume', 'longshore', '--reason', 'checked'],
+      'PUT installations/longshore/resume {"reason":"checked"}',
+    ],
+    [
       ['deployments', 'record', '1.4.0', '--note', 'Faster mail'],
       'POST deployments {"version":"1.4.0","note":"Faster mail"}',
     ],

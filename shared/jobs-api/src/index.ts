@@ -30,6 +30,7 @@ import { Backlog, CallerQuotas, type Quotas } from './quotas.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
 import { serversResource } from './servers-resource.js';
 import { incidentsResource } from './incidents-resource.js';
+import { installationsResource } from './installations-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';
 import { statisticsResource } from './statistics-resource.js';
 
@@ -53,6 +54,7 @@ export interface JobsApiOptions {
     | 'clock'
     | 'setAside'
     | 'incidents'
+    | 'installation'
     | 'timings'
     | 'jobTypes'
     | 'deployments'
@@ -98,7 +100,7 @@ const apiOptions: OptionNames<JobsApiOptions> = {
 
 /**
  * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions,
- * set-aside items, incidents, statistics, job types and deployments.
+ * set-aside items, incidents, statistics, job types, deployments and the installation.
  *
  * @throws {TypeError} if an option is unknown, or `storage` is not a storage
  */
@@ -131,6 +133,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage, requiresReasons),
     incidentsResource(storage, requiresReasons),
+    installationsResource(storage, requiresReasons),
     statisticsResource(storage),
     jobTypesResource(storage, definitions, requiresReasons),
     deploymentsResource(storage, quotas, requiresReasons),

@@ -81,6 +81,7 @@ describe('The reason of a call', () => {
       ]);
       return (await storage.incidents.list({ limit: 1 }))[0]?.id ?? '';
     },
+    installations: async () => (await storage.installation.read()).name,
     'bulk-operations': async () => {
       const body = { ids: [await enqueued()], delayMs: 60_000 };
       return (await api.put('/jobs/cancel', body)).item.id;

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
 import { createApplication } from '@longshore/edge';
+import { StorageUnavailableError } from '@longshore/jobs';
 import {
   byJobName,
   checkOptions,
   checkStorage,
   defaultRedaction,
+  type InstallationState,
   type OptionNames,
   searchableRedaction,
 } from '@longshore/jobs/storage';
@@ -15,6 +17,7 @@ import type { AccessRecord } from './auth/authenticator.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
 import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Cache } from './cache/cache.js';
+import { ReadTooSlowError, withDeadline } from './cache/deadline.js';
 import { BacklogOutlooks } from './diagnosis/backlog-outlook.js';
 import { HealthWatch } from './diagnosis/health.js';
 import { serveDocuments, serveExports } from './downloads/download-routes.js';
@@ -29,6 +32,7 @@ import { servePages, showAgain, unrouted } from './pages/routes.js';
 import { tenantOf } from './pages/tenants.js';
 import { BacklogSamples } from './reading/backlog-samples.js';
 import { cachedReader } from './reading/cached-reader.js';
+import type { DashboardReader } from './reading/dashboard-reader.js';
 import { Layout, serveDisplay } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
 import { sendProblem } from './shell/problem-answer.js';
@@ -118,14 +122,15 @@ export function createDashboard(options: DashboardOptions): Middleware {
     const viewer = await authenticator.identify(ctx);
     if (viewer === null) return refuse(ctx, authenticator, layout, inside);
     const { latest } = health;
+    const isWholePage = ctx.get(REGION_HEADER) === '';
     setRequestContext(ctx, authenticator, viewer, {
       readOnly: control === undefined,
       requireReasons,
       health: latest,
+      installation: isWholePage ? await installationIn(reader, readTimeoutMs) : null,
       flash: flashMessageOf(ctx, authenticator, viewer),
     });
-    if (latest !== null && ctx.get(REGION_HEADER) !== '')
-      ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
+    if (latest !== null && !isWholePage) ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
     await routes(ctx, () => {
       throw unrouted(ctx);
     });
@@ -147,6 +152,19 @@ export function createDashboard(options: DashboardOptions): Middleware {
       sendProblem(ctx, layout, error, inside);
     }
   };
+}
+
+/** Returns the state of the installation; `null` if it cannot be read in time, because the page says so anyway. */
+async function installationIn(
+  { installation }: DashboardReader,
+  timeoutMs: number,
+): Promise<InstallationState | null> {
+  try {
+    return await withDeadline(installation.read(), timeoutMs);
+  } catch (error) {
+    if (error instanceof StorageUnavailableError || error instanceof ReadTooSlowError) return null;
+    throw error;
+  }
 }
 
 function refusalOf(ctx: Context, { content }: Problem): AccessRecord {

@@ -2,6 +2,7 @@ import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
 import { PostgresAlerts } from './records/alerts.js';
 import { PostgresIncidents } from './records/incidents.js';
+import { PostgresInstallation } from './records/installation.js';
 import {
   checkDocumentedCalls,
   type Notification,
@@ -102,6 +103,7 @@ export class PostgresStorage implements JobStorage {
   readonly setAside: PostgresSetAside;
   readonly incidents: PostgresIncidents;
   readonly alerts: PostgresAlerts;
+  readonly installation: PostgresInstallation;
   readonly quotas: PostgresQuotas;
   readonly #database: Database;
   readonly #reads: Database;
@@ -112,6 +114,7 @@ export class PostgresStorage implements JobStorage {
   readonly #notifier: Notifier;
   readonly #replica: ReplicaSearches | undefined;
   readonly #setsCap: boolean;
+  readonly #pausesCopy: boolean;
   readonly #policy: MigrationPolicy;
   readonly #housekeeping: Housekeeping;
   readonly #historyIndexes: HistoryIndexes;
@@ -231,6 +234,7 @@ export class PostgresStorage implements JobStorage {
     this.setAside = setAside;
     this.alerts = new PostgresAlerts({ database, reads }, clock);
     this.incidents = new PostgresIncidents({ database, reads }, this.alerts, clock);
+    this.installation = new PostgresInstallation(database);
     this.quotas = new PostgresQuotas(database, queues);
     checkDocumentedCalls(this);
     this.#database = database;
@@ -249,6 +253,7 @@ export class PostgresStorage implements JobStorage {
     this.#notifier = notifier;
     this.#replica = onReplicaOrPrimary;
     this.#setsCap = options.maxQueues !== undefined;
+    this.#pausesCopy = options.start === 'paused';
     this.#policy = migrationPolicy(options);
     this.#housekeeping = housekeeping;
     this.#historyIndexes = historyIndexes;
@@ -280,6 +285,7 @@ export class PostgresStorage implements JobStorage {
     await this.#housekeeping.days.make();
     // Opens connections and fills caches now, so that the first caller does not have to wait.
     await this.#database.connect();
+    if (this.#pausesCopy) await this.installation.pauseCopy();
     await Promise.all([this.#queueIds.fill(this.#database, this.#setsCap), this.clock.read()]);
   }
 

@@ -142,6 +142,8 @@ const calls: Readonly<Record<string, Call>> = {
     storage.incidents.acknowledge(incident, { by: 'ann' }, { transaction, audit }),
   'incidents.mute': ({ storage, incident }, transaction) =>
     storage.incidents.mute(incident, { until: new Date(Date.now() + hourMs) }, { transaction, audit }),
+  'installation.resume': ({ storage }, transaction) =>
+    storage.installation.resume('longshore', { transaction, audit }),
   'setAside.find': ({ storage, item }, transaction) => storage.setAside.find(item, transaction),
   'setAside.retry': ({ storage, item }, transaction) => storage.setAside.retry(item, { transaction, audit }),
   'setAside.discard': ({ storage, item }, transaction) =>
@@ -315,6 +317,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   audit: 'record list count',
   setAside: 'put putInOwnTransaction excludedKeys removeProcessed list count listen',
   incidents: 'reserveCheck observe list',
+  installation: 'read pauseCopy',
   alerts: 'register update take delivered failed listFailures',
 };
 

@@ -37,6 +37,7 @@ const options: Readonly<Record<keyof PostgresOptions, unknown>> = {
   directUrl: undefined,
   maxQueues: 1,
   migrate: 'run',
+  start: 'running',
   logger: silentLogger,
   applicationName: 'application',
   retentionDays: { done: 1 },

@@ -52,6 +52,7 @@
 --   src/records/bulk-operations.sql.ts (13 statements)
 --   src/records/deployments.ts (6 statements)
 --   src/records/incidents.ts (9 statements)
+--   src/records/installation.ts (6 statements)
 --   src/records/saved-searches.ts (5 statements)
 --   src/records/set-aside.ts (12 statements)
 --   src/recurring/recurring-jobs.sql.ts (21 statements)
@@ -4474,6 +4475,31 @@ returning single;
 insert into longshore.incident (id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason)
 select id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason from json_to_recordset($1::json) as incident (id uuid, kind text, key text, subject text, text text, advice text, link text, is_measured boolean, is_recovering boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text)
 on conflict (id) do update set since = excluded.since, subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, is_recovering = excluded.is_recovering, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
+
+-- ==== src/records/installation.ts ====
+
+-- longshore-delete-alert-messages
+delete from longshore.alert_message;
+
+-- longshore-delete-alert-targets
+delete from longshore.alert_target;
+
+-- longshore-lock-installation
+select paused_at from longshore.installation for update;
+
+-- longshore-pause-copy
+  insert into longshore.installation as stored (fingerprint, paused_at) values (concat_ws(' ', (select system_identifier from pg_control_system()),
+(select oid from pg_database where datname = current_database()), left(pg_walfile_name(pg_current_wal_lsn()), 8)), now())
+  on conflict (is_only) do update set fingerprint = excluded.fingerprint, paused_at = excluded.paused_at
+    where stored.paused_at is null and stored.fingerprint <> excluded.fingerprint
+  returning paused_at;
+
+-- longshore-resume-installation
+update longshore.installation set paused_at = null, fingerprint = concat_ws(' ', (select system_identifier from pg_control_system()),
+  (select oid from pg_database where datname = current_database()), left(pg_walfile_name(pg_current_wal_lsn()), 8));
+
+-- longshore-select-installation
+select paused_at from longshore.installation;
 
 -- ==== src/records/saved-searches.ts ====
 

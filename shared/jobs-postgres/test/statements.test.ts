@@ -54,7 +54,8 @@ describe('The static statements', () => {
   const boundedOtherwise: Readonly<Record<string, string>> = {
     'one job, which the parameters name': `find-bare-jobs find-documents find-job find-new-queue find-small-jobs find-undocumented-jobs release-awaiting`,
     'one row, which the statement writes or a table has': `end-transaction find-chores insert-aside insert-bulk
-      insert-deployment insert-recurring-job lock-bucket lock-incident-turn measure-backlog retire-queue select-last-place
+      insert-deployment insert-recurring-job lock-bucket lock-incident-turn lock-installation measure-backlog pause-copy retire-queue
+      select-installation select-last-place
       take-incident-turn upsert-recurring-job upsert-saved-search settled-up-to`,
     'an inner limit among the parameters': `next-due record-keys-with-room rescue-jobs select-blocking-keys
       select-earlier-failed select-earlier-failed-of select-heads select-heads-from select-latest-failed

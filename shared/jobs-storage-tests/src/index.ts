@@ -38,6 +38,7 @@ import { orphaning } from './orphaning.js';
 import { paging } from './paging.js';
 import { deploying } from './deploying.js';
 import { pausing } from './pausing.js';
+import { pausingCopies } from './pausing-copies.js';
 import { pausingTypes } from './pausing-types.js';
 import { resting } from './resting.js';
 import { reading } from './reading.js';
@@ -122,6 +123,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('renaming', () => renaming(fixture));
     describe('changing definitions', () => changingDefinitions(fixture));
     describe('pausing for a time', () => pausing(fixture));
+    describe('an installation', () => pausingCopies(new Fixture(open)));
     describe('noting deployments', () => deploying(fixture));
     describe('filtering', () => filtering(fixture));
     describe('sorting', () => sorting(fixture));

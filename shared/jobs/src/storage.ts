@@ -13,6 +13,7 @@ export * from './storage/deployments.js';
 export * from './storage/documented-calls.js';
 export * from './storage/enqueuer.js';
 export * from './storage/incidents.js';
+export * from './storage/installation.js';
 export * from './storage/job-content.js';
 export * from './storage/job-control.js';
 export * from './storage/job-feed.js';

@@ -99,6 +99,7 @@ describe('A server that loses leases', () => {
       ...resolveServerOptions({ storage, handlers: [] }),
       holdings,
       runner: { take: (jobs) => taken.push(...jobs), takeWaiting: () => [] },
+      isPaused: () => false,
     });
     await fetcher.runOnce();
     expect(taken).to.deep.equal([]);

@@ -137,6 +137,7 @@ describe('The time until a server polls again', () => {
       storage: { claims: storage.claims, notificationsArrive: isNotified },
       holdings,
       runner: { take: () => undefined, takeWaiting: () => [] },
+      isPaused: () => false,
       now: clock.now,
     });
   }
@@ -190,6 +191,7 @@ describe('The renewal of leases', () => {
       holdings,
       runner: { cancel: () => [] },
       fetcher: { trim: async () => 0 },
+      isPaused: () => false,
       onLost: () => undefined,
       onRescue: () => undefined,
     });

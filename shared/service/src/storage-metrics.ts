@@ -5,7 +5,10 @@ import { Gauge, Registry } from 'prom-client';
 import { maxLabelValues, others } from './label-values.js';
 
 /** A storage whose metrics can be read. */
-export type MeasuredStorage = Pick<JobStorage, 'jobs' | 'queues' | 'servers' | 'recurring' | 'clock'> & {
+export type MeasuredStorage = Pick<
+  JobStorage,
+  'jobs' | 'queues' | 'servers' | 'recurring' | 'installation' | 'clock'
+> & {
   readonly setAside: Pick<SetAside, 'count'>;
   /** Returns the number of the newest migration that the database has; absent if the storage has no migrations. */
   readonly migrationVersion?: () => Promise<number>;
@@ -180,6 +183,14 @@ const readScheduled: Reader = async ({ jobs, clock }) => {
   ];
 };
 
+const readInstallation: Reader = async ({ installation }) => [
+  {
+    name: 'longshore_paused',
+    help: '1 if the installation is paused because it is a restored copy, otherwise 0',
+    values: [[{}, (await installation.read()).pausedAt === null ? 0 : 1]],
+  },
+];
+
 const readMigrations: Reader = async (storage) => {
   const version = await storage.migrationVersion?.();
   if (version === undefined) return [];
@@ -200,5 +211,6 @@ const readers: readonly Reader[] = [
   readQueues,
   readRecurring,
   readScheduled,
+  readInstallation,
   readMigrations,
 ];

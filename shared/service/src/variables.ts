@@ -97,6 +97,11 @@ export const databaseVariables = {
    * With `run`, each service does so when it starts.
    */
   DATABASE_MIGRATE: Type.Enum(['run', 'verify'], { default: 'run' }),
+  /**
+   * `paused` if the database may be a restored copy: when a service first finds it to be one, the installation is paused,
+   * until an operator resumes it. No jobs start, recurring jobs enqueue none, and no webhooks are called.
+   */
+  LONGSHORE_START: Type.Enum(['running', 'paused'], { default: 'running' }),
   /** The URL of a read replica for searches that read many rows; by default, these use `DATABASE_URL`. */
   DATABASE_SEARCH_URL: Type.Optional(databaseUrl()),
   /** How far the read replica can be behind before searches use `DATABASE_URL`, in milliseconds. */
@@ -285,6 +290,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     ...(config.DATABASE_SEARCH_URL !== undefined && { searchUrl: config.DATABASE_SEARCH_URL }),
     searchMaxLagMs: config.DATABASE_SEARCH_MAX_LAG_MS,
     migrate: config.DATABASE_MIGRATE,
+    start: config.LONGSHORE_START,
     poolSize: config.DATABASE_POOL_SIZE,
     maxQueues: config.DATABASE_MAX_QUEUES,
     readPoolSize: config.DATABASE_READ_POOL_SIZE,

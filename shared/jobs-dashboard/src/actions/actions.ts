@@ -3,6 +3,7 @@ import {
   batchOperations,
   bulkOperations,
   incidentOperations,
+  installationOperations,
   jobOperations,
   type JobSelection as SelectedJobs,
   jobSetOperations,
@@ -108,6 +109,7 @@ export const actions: readonly Action[] = [
   action(incidentOperations.acknowledge, { next: (id) => page('incidents', id) }),
   action(incidentOperations.mute, { fields: muteEnd, next: (id) => page('incidents', id) }),
   action(incidentOperations.unmute, { next: (id) => page('incidents', id) }),
+  action(installationOperations.resume, { next: () => '' }),
   action(savedSearchOperations.save, {
     path: '/searches/save',
     target: ({ form }) => searchName(form),

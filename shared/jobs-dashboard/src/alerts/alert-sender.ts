@@ -63,6 +63,8 @@ export class AlertSender {
   readonly #context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>;
   readonly #closing = new AbortController();
   #registeredAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether the installation was paused when it was last read. Nothing is sent before it has been read. */
+  #isPaused = true;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
 
@@ -123,13 +125,18 @@ export class AlertSender {
     }
   }
 
-  /** Registers the webhooks, well before their registration expires. */
+  /** Registers the webhooks, well before their registration expires, unless the installation is paused. */
   async #register(): Promise<void> {
     const { storage } = this.#options;
+    if (this.#webhooks.size === 0) return;
+    this.#isPaused = (await storage.installation.read()).pausedAt !== null;
     const nowMs = performance.now();
-    if (nowMs - this.#registeredAtMs < targetsKeptMs / 4) return;
-    await storage.alerts.register([...this.#webhooks.keys()]);
-    this.#registeredAtMs = nowMs;
+    if (this.#isPaused)
+      this.#registeredAtMs = Number.NEGATIVE_INFINITY; // the registration was dropped
+    else if (nowMs - this.#registeredAtMs >= targetsKeptMs / 4) {
+      await storage.alerts.register([...this.#webhooks.keys()]);
+      this.#registeredAtMs = nowMs;
+    }
   }
 
   async #check(): Promise<void> {
@@ -140,7 +147,7 @@ export class AlertSender {
   async #send(): Promise<void> {
     const { alerts } = this.#options.storage;
     const targets = [...this.#webhooks.keys()];
-    if (targets.length === 0) return;
+    if (targets.length === 0 || this.#isPaused) return;
     const messages = await alerts.take(targets, BATCH, LEASE_FACTOR * this.#timeoutMs);
     await Promise.all(messages.map((message) => this.#deliver(message)));
   }

@@ -10,7 +10,13 @@ import {
   operations,
   type Outcome,
 } from '@longshore/jobs/operations';
-import { type AuditEntry, type AuditFilter, bulkActions, isId } from '@longshore/jobs/storage';
+import {
+  type AuditEntry,
+  type AuditFilter,
+  bulkActions,
+  isId,
+  pauseCopyAction,
+} from '@longshore/jobs/storage';
 import { bulkWords } from '../actions/bulk-words.js';
 import { counted, formatNumber } from '../format/count.js';
 import { argsLine } from '../format/json-tokens.js';
@@ -84,6 +90,7 @@ const hasPage: Readonly<Record<Kind, boolean>> = {
   servers: true,
   bulk: true,
   'set-aside': true,
+  installations: false, // every page shows its state
   incidents: false, // the entries name warnings, each of which can have several incidents
   searches: false,
   deployments: false,
@@ -224,6 +231,7 @@ const actionTexts: Readonly<Record<string, Words>> = {
       [capitalized(operation.done), kinds[operation.on].noun],
     ]),
   ),
+  [pauseCopyAction]: ['Paused', kinds.installations.noun],
   // The audit entry of a bulk action says only that the action was started. The action runs in the background and can
   // be stopped. Its page shows what it has changed.
   ...Object.fromEntries(

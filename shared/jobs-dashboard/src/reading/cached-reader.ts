@@ -47,6 +47,7 @@ const slowReads: {
   },
   deployments: { list: steady },
   alerts: { listFailures: steady },
+  installation: { read: steady },
   timings: {
     listNames: (_result, { sinceMs }) => (sinceMs > 3 * 3_600_000 ? LONG_MS : STEADY_MS),
     readHistories: steady,
@@ -106,6 +107,7 @@ export function cachedReader(
     deployments: cached('deployments'),
     incidents: cached('incidents'),
     alerts: cached('alerts'),
+    installation: cached('installation'),
     clock,
     /** Not cached, because the time changes constantly. */
     readClock: () => reader.readClock(),

@@ -8,6 +8,7 @@ import type {
   BulkOperations,
   Deployments,
   Incidents,
+  Installation,
   JobReader,
   JobReports,
   JobTypes,
@@ -44,6 +45,7 @@ export interface DashboardReader extends Pick<
   readonly deployments: Pick<Deployments, 'list'>;
   readonly incidents: Pick<Incidents, 'list' | 'find'>;
   readonly alerts: Pick<Alerts, 'listFailures'>;
+  readonly installation: Pick<Installation, 'read'>;
 }
 
 /** What records incidents. */

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { type Authenticator, hasRole, type Viewer } from '../auth/authenticator.js';
 import type { Health } from '../diagnosis/health.js';
+import type { InstallationState } from '@longshore/jobs/storage';
 
 /** The sender of a request, and the data for the page's header and forms. */
 export interface RequestContext {
@@ -13,6 +14,8 @@ export interface RequestContext {
   readonly version: string;
   /** The overall state; missing or `null` if unknown. */
   readonly health?: Health | null;
+  /** The state of the installation; missing or `null` if unknown. */
+  readonly installation?: InstallationState | null;
   /** The flash message to show; missing or `null` if there is none. */
   readonly flash?: string | null;
   /** Which actions to show. This is not a security check: routes check the role themselves. */
@@ -52,7 +55,9 @@ export const anonymous: RequestContext = {
   requireReasons: false,
 };
 
-interface ContextOptions extends Required<Pick<RequestContext, 'requireReasons' | 'health' | 'flash'>> {
+interface ContextOptions extends Required<
+  Pick<RequestContext, 'requireReasons' | 'health' | 'installation' | 'flash'>
+> {
   /** Hides all actions. */
   readonly readOnly: boolean;
 }

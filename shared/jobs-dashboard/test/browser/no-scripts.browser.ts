@@ -47,6 +47,7 @@ async function offerOf(action: string, { story }: Site, operationId: string): Pr
     servers: { at: `servers/${story.serverId}` },
     'set-aside': { at: 'set-aside' },
     types: { at: 'types/any' },
+    installations: { at: '' },
     searches: { at: 'jobs?state=failed', ...(verb === 'save' && { fill: { name: 'failures' } }) },
     bulk:
       verb === 'stop'
@@ -115,6 +116,7 @@ describe('without scripts', () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
       if (action === '/queues/:target/resume') await storage.queues.pause('mail');
+      if (action === '/installations/:target/resume') await storage.installation.pauseCopy();
       if (action === '/types/:target/resume') await storage.jobTypes.pause('any');
       if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // creates the queue
       if (action === '/searches/delete')

@@ -145,6 +145,12 @@ export interface PostgresOptions {
    * a `StorageUnavailableError` otherwise. With `verify`, another process has to migrate, such as `longshore migrate`.
    */
   migrate?: MigrationMode;
+  /**
+   * `paused` if `open` pauses the installation as a whole when the database is a copy, such as a restored backup, of the
+   * one that was last resumed, or if none was ever resumed: servers start no jobs, and no messages about incidents are
+   * sent, until an operator resumes it (`installation.resume`). `running` by default.
+   */
+  start?: 'running' | 'paused';
   /** Logs migrations that wait, and tables that are newer than this version; by default, warnings go to the console. */
   logger?: Logger;
   /** Application name of the connections, as shown in `pg_stat_activity`; `longshore` by default. */
@@ -183,6 +189,7 @@ const postgresOptions: OptionNames<PostgresOptions> = {
   directUrl: true,
   maxQueues: true,
   migrate: isOneOf(['run', 'verify']),
+  start: isOneOf(['running', 'paused']),
   logger: isLogger,
   applicationName: isText,
   retentionDays: true,

@@ -54,6 +54,12 @@ export class MemoryAlerts implements Alerts {
     }
   }
 
+  /** Drops all messages and targets. */
+  clear(): void {
+    this.#messages.clear();
+    this.#targets.clear();
+  }
+
   async take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]> {
     const now = this.#clock.now();
     const due = [...this.#messages.values()]

@@ -17,6 +17,7 @@ import { MemoryControl, MemoryJobTypes } from './memory-control.js';
 import { MemoryDeployments } from './memory-deployments.js';
 import { MemoryEnqueuer } from './memory-enqueuer.js';
 import { MemoryFeed } from './memory-feed.js';
+import { MemoryInstallation } from './memory-installation.js';
 import { MemoryJobReader } from './memory-job-reader.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryMaintenance, MemoryResumptions } from './memory-maintenance.js';
@@ -88,6 +89,7 @@ export class MemoryStorage implements JobStorage {
   readonly setAside: MemorySetAside;
   readonly incidents: MemoryIncidents;
   readonly alerts: MemoryAlerts;
+  readonly installation: MemoryInstallation;
   readonly quotas: MemoryQuotas;
   readonly notificationsArrive: boolean = true;
   readonly #jobs: MemoryJobs;
@@ -154,6 +156,7 @@ export class MemoryStorage implements JobStorage {
     this.setAside = setAside;
     this.alerts = new MemoryAlerts(clock);
     this.incidents = new MemoryIncidents(clock, audit, this.alerts);
+    this.installation = new MemoryInstallation(clock, audit, this.alerts);
     this.quotas = new MemoryQuotas({ jobs, recurring, deployments: this.deployments, servers, clock });
     checkDocumentedCalls(this);
   }

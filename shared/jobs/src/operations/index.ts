@@ -4,6 +4,7 @@ import { bulkOperations } from './bulk-operations.js';
 import { deploymentOperations } from './deployments.js';
 import { jobEnqueueing } from './enqueueing.js';
 import { incidentOperations } from './incidents.js';
+import { installationOperations } from './installations.js';
 import { jobStepOperations } from './job-steps.js';
 import { jobTypeOperations } from './job-types.js';
 import { jobOperations, jobSetOperations } from './jobs.js';
@@ -34,6 +35,7 @@ export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
 export { type EditedValues, editOfOne, type JobEdits } from './job-edits.js';
 export { jobEnqueueing } from './enqueueing.js';
 export { incidentOperations } from './incidents.js';
+export { installationOperations } from './installations.js';
 export { jobStepOperations } from './job-steps.js';
 export { jobTypeOperations } from './job-types.js';
 export {
@@ -76,6 +78,7 @@ export const operations: readonly OperationDescription[] = [
   bulkOperations,
   setAsideOperations,
   incidentOperations,
+  installationOperations,
   savedSearchOperations,
   deploymentOperations,
   apiKeyOperations,

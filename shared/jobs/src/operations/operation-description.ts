@@ -17,6 +17,7 @@ export const kinds = {
   'set-aside': { noun: 'set-aside item', collection: 'set-aside-items' },
   incidents: { noun: 'incident', collection: 'incidents' },
   searches: { noun: 'search', collection: 'saved-searches' },
+  installations: { noun: 'installation', collection: 'installations' },
   deployments: { noun: 'deployment', collection: 'deployments' },
   keys: { noun: 'API key', collection: 'api-keys' },
 } as const satisfies Record<string, { readonly noun: string; readonly collection: string }>;

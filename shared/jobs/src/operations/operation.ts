@@ -47,6 +47,7 @@ export interface OperableStorage {
   readonly bulk: Requiring<JobStorage['bulk'], 'start' | 'cancel'>;
   readonly setAside: Requiring<JobStorage['setAside'], 'retry' | 'discard'>;
   readonly incidents: Requiring<JobStorage['incidents'], 'acknowledge' | 'mute'>;
+  readonly installation: Requiring<JobStorage['installation'], 'resume'>;
   readonly savedSearches: Requiring<JobStorage['savedSearches'], 'save' | 'delete'>;
   readonly deployments: Requiring<JobStorage['deployments'], 'record' | 'delete'>;
   readonly steps: Requiring<JobStorage['steps'], 'signal' | 'rerunFrom'>;

@@ -89,6 +89,8 @@ export interface BackgroundOptions extends Pick<ResolvedServerOptions, Backgroun
   readonly holdings: Holdings;
   readonly runner: Pick<Runner, 'cancel'>;
   readonly fetcher: Pick<Fetcher, 'trim'>;
+  /** Returns whether recurring jobs enqueue no jobs for now. */
+  readonly isPaused: () => boolean;
   /** Called with claims whose leases could not be renewed. */
   readonly onLost: (claims: readonly Claim[]) => void;
   /** Called with what this server has rescued, unless that is nothing. */
@@ -158,7 +160,8 @@ export class Background {
       return this.#pollMs(nextDueMs);
     },
     recurring: async () => {
-      const { storage, logger } = this.#options;
+      const { storage, logger, isPaused } = this.#options;
+      if (isPaused()) return this.#pollMs();
       const { fired, nextDueMs } = await storage.recurring.fireDue(batches.recurring);
       for (const { id, skipped } of fired)
         if (skipped !== null)

@@ -42,6 +42,8 @@ export interface FetcherOptions extends Pick<ResolvedServerOptions, FetchingOpti
   readonly storage: Pick<JobStorage, 'claims' | 'notificationsArrive'>;
   readonly holdings: Holdings;
   readonly runner: Pick<Runner, 'take' | 'takeWaiting'>;
+  /** Returns whether to claim nothing for now. */
+  readonly isPaused: () => boolean;
   /** Returns the time in milliseconds; by default, `performance.now()`. */
   readonly now?: () => number;
 }
@@ -105,12 +107,12 @@ export class Fetcher {
   }
 
   /**
-   * Whether nothing is left to claim, as far as the server knows. `false` during a claim, and after claiming has
-   * stopped.
+   * Whether nothing is left to claim, as far as the server knows. `false` during a claim, while claiming is paused, and
+   * after it has stopped.
    */
   get isIdle(): boolean {
     const mayFindJobs = this.#more || this.#isClaiming || this.#ready.size > 0 || this.#uncertain.size > 0;
-    return !this.#stopped && !mayFindJobs;
+    return !this.#stopped && !mayFindJobs && !this.#options.isPaused();
   }
 
   /**
@@ -148,9 +150,9 @@ export class Fetcher {
    * one claim while the storage processes the next claim. Resolves to the time until the next round, in milliseconds.
    */
   async runOnce(): Promise<number> {
-    const { queues, queuePollIntervalMs, holdings, runner } = this.#options;
+    const { queues, queuePollIntervalMs, holdings, runner, isPaused } = this.#options;
     const id = holdings.serverId;
-    if (id === null) return alertPollMs;
+    if (id === null || isPaused()) return alertPollMs;
     for (const queue of this.#uncertain) await this.#releaseUnknown(id, queue);
     const startedAt = this.#now();
     const isPoll = startedAt >= this.#pollAt - earlyMs;

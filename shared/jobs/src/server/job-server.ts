@@ -9,6 +9,7 @@ import { Completer } from './completer.js';
 import { DirectStarts } from './direct-starts.js';
 import { Fetcher } from './fetcher.js';
 import { Holdings } from './holdings.js';
+import { InstallationWatch } from './installation-watch.js';
 import type { Logger } from './logger.js';
 import { Membership } from './membership.js';
 import { Runner } from './runner.js';
@@ -46,6 +47,7 @@ export class JobServer {
   readonly #fetcher: Fetcher;
   readonly #directStarts: DirectStarts;
   readonly #background: Background;
+  readonly #installation: InstallationWatch;
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
   #started: Promise<void> | undefined;
@@ -77,7 +79,12 @@ export class JobServer {
       onOutcome: (job, outcome, ranMs) => this.#finish(job, outcome, ranMs),
       onRunning: (jobs) => this.#membership.report(jobs),
     });
-    const fetcher = new Fetcher({ ...options, holdings, runner });
+    this.#installation = new InstallationWatch(storage.installation, logger, () => {
+      this.#fetcher.notified(null);
+      this.#background.notified('recurring', 0);
+    });
+    const isPaused = (): boolean => this.#installation.isPaused;
+    const fetcher = new Fetcher({ ...options, holdings, runner, isPaused });
     this.#runner = runner;
     this.#fetcher = fetcher;
     this.#directStarts = new DirectStarts({ ...options, holdings, runner, fetcher });
@@ -86,6 +93,7 @@ export class JobServer {
       holdings,
       runner,
       fetcher,
+      isPaused,
       onLost: (claims) => this.#dropLost(claims),
       onRescue: (report) => this.#events.rescued(report),
     });
@@ -155,6 +163,7 @@ export class JobServer {
   async #start(): Promise<void> {
     await applyCode(this.#options);
     if (this.#stopped !== undefined) return;
+    await this.#installation.read();
     await this.#membership.join();
     if (this.#stopped !== undefined) return this.#membership.leave();
     const { logger, storage } = this.#options;
@@ -176,6 +185,7 @@ export class JobServer {
       stopNotifications();
       stopSetAside();
     };
+    this.#installation.start();
     this.#fetcher.start();
     this.#background.start();
   }
@@ -191,7 +201,7 @@ export class JobServer {
    * What its own jobs enqueue and make ready has then run, too. Jobs that run on other servers are not waited for. Jobs that
    * are due later (retries with a delay included), and jobs that a pause or a limit holds back, are left.
    *
-   * Resolves to `false` if the server stops, or stops claiming, before that.
+   * Resolves to `false` if the server stops, or stops claiming, before that, and if the installation is paused.
    *
    * @throws {Error} if the server has not been started
    */
@@ -202,7 +212,7 @@ export class JobServer {
       const before = this.#runner.started;
       await this.#background.catchUp();
       await this.#fetcher.poll();
-      if (this.#fetcher.isStopped || this.#stopped !== undefined) return false;
+      if (this.#fetcher.isStopped || this.#stopped !== undefined || this.#installation.isPaused) return false;
       const isIdle = this.#fetcher.isIdle && this.#holdings.isEmpty && this.#runner.started === before;
       if (isIdle && this.id !== null) return true;
       await this.#runner.finished();
@@ -270,7 +280,7 @@ export class JobServer {
     await inTime(this.#completer.drained());
     this.#completer.abandon();
     await inTime(this.#runner.close());
-    await inTime(this.#background.stop());
+    await inTime(Promise.all([this.#background.stop(), this.#installation.stop()]));
     await inTime(this.#membership.leave(), leaveMs).catch((error: unknown) =>
       warnOf(logger, error, {}, 'the server could not be removed from the list; others will do so'),
     );

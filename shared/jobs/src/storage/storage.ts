@@ -7,6 +7,7 @@ import type { Clock } from '../job/clock.js';
 import type { Deployments } from './deployments.js';
 import type { Enqueuer } from './enqueuer.js';
 import type { Incidents } from './incidents.js';
+import type { Installation } from './installation.js';
 import type { JobControl, JobTypes } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
 import type { JobReader } from './job-reader.js';
@@ -59,6 +60,7 @@ export interface JobStorage {
   readonly setAside: SetAside;
   readonly incidents: Incidents;
   readonly alerts: Alerts;
+  readonly installation: Installation;
   readonly quotas: Quotas;
   /**
    * The storage's clock. All times of jobs and heartbeats are measured by this clock. Reading it takes no query,
