@@ -1,3 +1,4 @@
+import { givenSecret } from '@longshore/service/given-values';
 import { misspeltVariables } from '@longshore/service/misspelt-variables';
 import type { Command } from 'commander';
 import { type Item, print, printError, table } from './output.js';
@@ -17,11 +18,15 @@ interface Refusal {
 export class Installation {
   readonly #address: Address;
 
-  /** @throws {Error} if `address.url` is not an HTTP or HTTPS URL */
+  /**
+   * Without a key, takes the one that the environment contains or names a file for.
+   *
+   * @throws {Error} if `address.url` is not an HTTP or HTTPS URL, or the file of the key cannot be read
+   */
   constructor(address: Address) {
     if (!/^https?:\/\/./.test(address.url) || !URL.canParse(address.url))
       throw new Error(`"${address.url}" is not a URL such as https://example.com`);
-    this.#address = address;
+    this.#address = { ...address, key: address.key ?? keyInEnvironment() };
   }
 
   /**
@@ -49,7 +54,7 @@ export class Installation {
     const answer: unknown = await response.json().catch(() => ({}));
     if (response.ok) return answer as Answer;
     const messages = (answer as Refusal).errors?.map(({ internalMessage }) => internalMessage) ?? [];
-    if (response.status === 401) messages.push('set a key with --key or LONGSHORE_KEY');
+    if (response.status === 401) messages.push('set a key with --key, LONGSHORE_KEY or LONGSHORE_KEY_FILE');
     throw new Error(messages.length > 0 ? messages.join('; ') : `${target.href} answered ${response.status}`);
   }
 }
@@ -69,7 +74,10 @@ export function addHttpCommand(parent: Command, name: string, description: strin
       'the base URL of the API; default: LONGSHORE_URL',
       variable('LONGSHORE_URL') ?? 'http://localhost:8080',
     )
-    .option('--key <token>', 'an API key; default: LONGSHORE_KEY', variable('LONGSHORE_KEY'))
+    .option(
+      '--key <token>',
+      'an API key; default: LONGSHORE_KEY, or the content of the file LONGSHORE_KEY_FILE',
+    )
     .option('--json', 'print JSON')
     .hook('preAction', () => {
       for (const warning of misspeltVariables(process.env, [])) printError(warning);
@@ -90,6 +98,12 @@ export function show<Content>(
   format: (content: Content) => string,
 ): void {
   print(json ? JSON.stringify(content, null, 2) : format(content));
+}
+
+function keyInEnvironment(): string | undefined {
+  const given = givenSecret('LONGSHORE_KEY', process.env);
+  if (given instanceof Error) throw given;
+  return given?.text;
 }
 
 /** Returns an environment variable; `undefined` if it is empty or not set. */

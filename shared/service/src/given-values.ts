@@ -41,20 +41,30 @@ export function givenValues(schema: TObject, environment: Environment): GivenVal
   const problems: string[] = [];
   const unreadable: string[] = [];
   for (const name of secretsOf(schema)) {
-    const file = environment[name + fileSuffix] ?? '';
-    if (file === '') continue;
-    if (name in values) {
-      problems.push(`${name} and ${name}${fileSuffix} are both set: leave one of them out`);
-      continue;
-    }
-    const text = contentOf(file);
-    if (typeof text === 'string') values[name] = { text, file };
-    else {
-      problems.push(`${name}${fileSuffix} names a file that ${text.message}`);
-      unreadable.push(name);
-    }
+    const given = givenSecret(name, environment);
+    if (given instanceof Error) {
+      problems.push(given.message);
+      if (!(name in values)) unreadable.push(name);
+    } else if (given !== undefined) values[name] = given;
   }
   return { values, problems, unreadable };
+}
+
+/**
+ * Returns a secret that is set, in its variable or in a file, or an Error with a sentence about how it was given; `undefined`
+ * if it is not set. `file` is the path of the file.
+ */
+export function givenSecret(
+  name: string,
+  environment: Environment,
+): { readonly text: string; readonly file?: string } | Error | undefined {
+  const value = environment[name] ?? '';
+  const file = environment[name + fileSuffix] ?? '';
+  if (file === '') return value === '' ? undefined : { text: value };
+  if (value !== '') return new Error(`${name} and ${name}${fileSuffix} are both set: leave one of them out`);
+  const text = contentOf(file);
+  if (typeof text === 'string') return { text, file };
+  return new Error(`${name}${fileSuffix} names a file that ${text.message}`, { cause: text });
 }
 
 /** Returns the content of a file, or an Error with the rest of a sentence about the file if it cannot be read or is empty. */

@@ -5,7 +5,14 @@ import type { Environment } from './given-values.js';
  * The variables with the prefix `LONGSHORE_`. Any other variable with this prefix is a mistake, because no other
  * program uses the prefix.
  */
-const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
+const ownVariables = [
+  'LONGSHORE_APP',
+  'LONGSHORE_KEY',
+  'LONGSHORE_KEY_FILE',
+  'LONGSHORE_START',
+  'LONGSHORE_TEST_JOB',
+  'LONGSHORE_URL',
+];
 
 /** Maximum number of typos in a name that counts as misspelt. */
 const maxTypos = 3;

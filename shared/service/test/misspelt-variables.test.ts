@@ -13,7 +13,7 @@ describe('An environment variable', () => {
 
   it('with the prefix LONGSHORE_ is always known or warned about', () => {
     expect(misspeltVariables({ LONGSHORE_APP: 'x', LONGSHORE_COLOUR: 'red' }, known)).to.deep.equal([
-      'LONGSHORE_COLOUR has no effect: the known names are LONGSHORE_APP, LONGSHORE_KEY, LONGSHORE_URL',
+      'LONGSHORE_COLOUR has no effect: the known names are LONGSHORE_APP, LONGSHORE_KEY, LONGSHORE_KEY_FILE, LONGSHORE_START, LONGSHORE_TEST_JOB, LONGSHORE_URL',
     ]);
   });
 
