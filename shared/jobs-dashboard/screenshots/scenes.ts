@@ -60,6 +60,7 @@ export function scenesOf(story: Story): Scene[] {
     },
     { name: 'set-aside', path: 'set-aside', site: 'paused' },
     { name: 'audit', path: 'audit' },
+    { name: 'logs', path: 'logs' },
     { name: 'errors', path: 'errors' },
     { name: 'incidents', path: 'incidents' },
     { name: 'incident', path: `incidents/${story.incidentId}` },

@@ -102,6 +102,8 @@ export function pagePaths(story: Story): string[] {
     `/batches/${story.batchId}`,
     '/audit',
     `/jobs/${story.processingId}/log`,
+    '/logs',
+    '/logs?state=failed&name=send-invoice',
     '/new-job',
     '/new-job?type=send-invoice',
     `/jobs/${story.failedId}/change`,

@@ -150,6 +150,8 @@ export function hostileReader(reader: DashboardStorage, text: string): Dashboard
           message: text,
           fields: { [text]: text },
         })),
+      listLatestLogs: async (jobs, limit) =>
+        (await reader.reports.listLatestLogs(jobs, limit)).map((line) => ({ ...line, message: text })),
     },
     queues: {
       list: async () => [...(await reader.queues.list()), ...(await reader.queues.list()).map(hostileQueue)],

@@ -300,7 +300,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   completions: 'complete completeInTransaction inTransaction',
   steps: 'read record recordInTransaction listCorrelated',
   leases: 'find listStalled',
-  reports: 'listLogs listTransitions countLogs',
+  reports: 'listLogs listLatestLogs listTransitions countLogs',
   maintenance: 'promoteDue resumeDue resolveDependencies rescue maintain',
   queues: 'list listBlockingKeys synchronize',
   servers: 'register list listLost close',

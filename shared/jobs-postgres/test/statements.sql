@@ -33,7 +33,7 @@
 --   src/jobs/job-transitions.sql.ts (1 statement)
 --   src/jobs/outbox.sql.ts (3 statements)
 --   src/jobs/ready-scans.sql.ts (7 statements)
---   src/jobs/reports.sql.ts (3 statements)
+--   src/jobs/reports.sql.ts (4 statements)
 --   src/jobs/signals.sql.ts (8 statements)
 --   src/maintain/bloat-control.ts (2 statements)
 --   src/maintain/chores.ts (1 statement)
@@ -3334,6 +3334,19 @@ written as (
   where job_report.line = 0 and job_report.at <= excluded.at
 )
 select id, attempt from held;
+
+-- longshore-select-latest-lines
+select latest.* from unnest($1::integer[], $2::uuid[], $3::timestamptz[]) as wanted (queue_id, id, created_at),
+  lateral (
+    select job_id as "jobId", (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields
+    from longshore.job_report as report
+    where report.queue_id = wanted.queue_id and report.job_id = wanted.id
+      and report.started_at >= wanted.created_at - interval '1 hour' and report.line > 0
+    order by report.started_at desc, report.line desc
+    limit $4
+  ) as latest
+order by latest.at desc
+limit $4;
 
 -- longshore-select-lines
 select (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields

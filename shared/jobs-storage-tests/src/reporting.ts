@@ -106,6 +106,38 @@ export function reporting(fixture: Fixture): void {
     expect(await messagesOf(jobId, { offset: 4 })).to.deep.equal(['line 3']);
   });
 
+  it('lists the latest lines of several jobs together, latest first, at most as many of each as in all', async () => {
+    const { reports, jobs } = fixture.storage;
+    const { claim: one } = await fixture.claimOne();
+    const { claim: two } = await fixture.claimOne();
+    const at = (claim: Claim, ...numbers: number[]): JobReport => ({
+      claim,
+      progress: { percent: 50, message: null, at: new Date() },
+      lines: numbers.map((number, index) => ({ ...lineOf(number), line: index + 1 })),
+    });
+    await reports.report([at(one, 10, 30, 40, 60), at(two, 20, 50)]);
+    const found = await Promise.all([one, two].map(({ jobId }) => jobs.find(jobId)));
+    const read = async (of: typeof found, limit: number): Promise<string[]> =>
+      (
+        await reports.listLatestLogs(
+          of.filter((job) => job !== null),
+          limit,
+        )
+      ).map(({ message }) => message);
+    expect(await read(found, 10)).to.deep.equal([60, 50, 40, 30, 20, 10].map((number) => `line ${number}`));
+    expect(await read(found, 3)).to.deep.equal(['line 60', 'line 50', 'line 40']);
+    expect(await read(found.slice(1), 10)).to.deep.equal(['line 50', 'line 20']);
+    expect(await read([], 10)).to.deep.equal([]);
+    const [first] = await reports.listLatestLogs(
+      found.filter((job) => job !== null),
+      1,
+    );
+    const [own] = (await reports.listLogs(one.jobId)).slice(-1);
+    expect(first).to.deep.equal({ ...own, jobId: one.jobId });
+    const nowhere = { id: one.jobId, queue: 'none', createdAt: new Date(0) };
+    expect(await reports.listLatestLogs([nowhere], 10)).to.deep.equal([]);
+  });
+
   it('returns no log of an unknown job', async () => {
     expect(await fixture.storage.reports.listLogs('nobody')).to.deep.equal([]);
     expect(await fixture.storage.reports.countLogs('nobody')).to.equal(0);

@@ -26,6 +26,7 @@ import { failedPath, readFailed } from './failed-jobs.js';
 import { breakdownLinks, breakdownRegion } from './job-breakdown.js';
 import { jobLine, withCauses } from './job-row.js';
 import { jobsToolbar, savedSearchesRegion, sum } from './jobs-toolbar.js';
+import { logsPath } from './logs.js';
 import { suggestSearches } from './search-suggestions.js';
 
 const ROWS = 50;
@@ -60,6 +61,7 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
       chips: chipsOf(filters),
       by: breakdown === null ? null : by,
       breakdowns: breakdownLinks(filters, by),
+      logs: logsPath(filters),
       exported: jobsPath(filters, order === 'oldest' ? { order } : {}).slice('jobs?'.length),
       fields: [...new URLSearchParams(jobsPath(filters).replace(/^jobs\??/, ''))],
     },

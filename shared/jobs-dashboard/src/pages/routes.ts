@@ -13,6 +13,7 @@ import { bulkOperationPage, bulkPage } from './bulk-operations.js';
 import { errorsPage } from './errors.js';
 import { incidentPage, incidentsPage } from './incidents.js';
 import { jobLogPage } from './job-log.js';
+import { logsPage } from './logs.js';
 import { jobEditPage, newJobPage } from './job-form.js';
 import { jobPage } from './job.js';
 import { jobsPage } from './jobs.js';
@@ -40,6 +41,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/jobs/:id': jobPage,
   '/jobs/:id/change': jobEditPage,
   '/jobs/:id/log': jobLogPage,
+  '/logs': logsPage,
   '/bulk': bulkPage,
   '/bulk/confirm': bulkConfirmPage,
   '/bulk/:operation': bulkOperationPage,

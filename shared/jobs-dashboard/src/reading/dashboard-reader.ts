@@ -30,7 +30,7 @@ export interface DashboardReader extends Pick<
    * Excludes the methods that list complete jobs. Brief jobs need little memory, however large the complete jobs are.
    */
   readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
-  readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
+  readonly reports: Pick<JobReports, 'listLogs' | 'listLatestLogs' | 'countLogs' | 'listTransitions'>;
   readonly steps: Pick<Steps, 'read'>;
   readonly queues: Pick<Queues, 'find' | 'list' | 'listBlockingKeys'>;
   readonly servers: Pick<Servers, 'list' | 'listLost'>;

@@ -122,6 +122,10 @@ const linesOf = `
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4)`;
 
+/** The columns of a log line, as {@link LogRow}. */
+const lineColumns =
+  "(extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields";
+
 /**
  * $1 to $4 as in {@link linesOf}; $5 and $6 the line to continue after: the start of its attempt in microseconds, and
  * its line number; $7 limit, $8 offset.
@@ -129,10 +133,39 @@ const linesOf = `
 export const selectLines = prepared(
   'longshore-select-lines',
   `
-    select (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields
+    select ${lineColumns}
     ${linesOf} and (started_at, line) > (timestamptz 'epoch' + $5::bigint * interval '1 microsecond', $6::integer)
     order by started_at, line
     limit $7 offset $8`,
+);
+
+/**
+ * The latest lines of several jobs, latest first: $1 to $3 parallel arrays of queue ids, job ids and times of creation;
+ * $4 the limit, for each job and in all. Reads at most as many lines of each job, backwards from the last, by the primary key.
+ * The bound on `started_at` is that of {@link linesOf}.
+ */
+export const selectLatestLines = prepared(
+  'longshore-select-latest-lines',
+  `
+    select latest.* from unnest($1::integer[], $2::uuid[], $3::timestamptz[]) as wanted (queue_id, id, created_at),
+      lateral (
+        select job_id as "jobId", ${lineColumns}
+        from longshore.job_report as report
+        where report.queue_id = wanted.queue_id and report.job_id = wanted.id
+          and report.started_at >= wanted.created_at - interval '1 hour' and report.line > 0
+        order by report.started_at desc, report.line desc
+        limit $4
+      ) as latest
+    order by latest.at desc
+    limit $4`,
+  `
+    select job_id as "jobId", ${lineColumns}
+    from longshore.job_report
+    where queue_id = any($1::integer[]) and job_id = any($2::uuid[])
+      and started_at >= (select min(created_at) from unnest($3::timestamptz[]) as wanted (created_at)) - interval '1 hour'
+      and line > 0
+    order by at desc
+    limit $4`,
 );
 
 /** $1 to $4 as in {@link linesOf}. Returns no row if there are no lines. */

@@ -1,11 +1,13 @@
-import type { TransactionClient } from '@longshore/jobs';
+import type { Job, TransactionClient } from '@longshore/jobs';
 import {
   type Claim,
   type Clock,
+  type JobLogLine,
   type JobReport,
   type JobReports,
   type LogLine,
   type LogQuery,
+  isId,
   maxListedTransitions,
   type Transition,
 } from '@longshore/jobs/storage';
@@ -18,7 +20,13 @@ import type { JobRow } from '../jobs/job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresJobReader } from './job-reader.js';
 import { type TransitionRow, selectTransitions } from '../jobs/job-transitions.sql.js';
-import { countLines, insertReports, type LogRow, selectLines } from '../jobs/reports.sql.js';
+import {
+  countLines,
+  insertReports,
+  type LogRow,
+  selectLatestLines,
+  selectLines,
+} from '../jobs/reports.sql.js';
 
 /** A row of `longshore.job_report`: a log line, or progress (with line number 0). */
 interface Entry {
@@ -83,6 +91,25 @@ export class PostgresReports implements JobReports {
       this.#reads.query<LogRow>(selectLines, [...of, attempt ?? null, start, line, limit, offset]),
     );
     return rows;
+  }
+
+  async listLatestLogs(
+    jobs: readonly Pick<Job, 'id' | 'queue' | 'createdAt'>[],
+    limit: number,
+  ): Promise<JobLogLine[]> {
+    if (jobs.length === 0) return [];
+    const queues = [...new Set(jobs.map(({ queue }) => queue))];
+    const known = await Promise.all(
+      queues.map(async (queue) => [queue, (await this.#queues.idsOf([queue]))[0]] as const),
+    );
+    const ids = new Map(known);
+    const wanted = jobs.filter(({ id, queue }) => isId(id) && ids.get(queue) !== undefined);
+    return this.#reads.query<LogRow & { jobId: string }>(selectLatestLines, [
+      wanted.map(({ queue }) => ids.get(queue)),
+      wanted.map(({ id }) => id),
+      wanted.map(({ createdAt }) => createdAt.toISOString()),
+      limit,
+    ]);
   }
 
   async listTransitions(jobId: string, limit: number = maxListedTransitions): Promise<Transition[]> {

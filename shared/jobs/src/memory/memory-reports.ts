@@ -1,8 +1,8 @@
-import type { Claim, JsonValue } from '../job/job.js';
+import type { Claim, Job, JsonValue } from '../job/job.js';
 import type { LogLine } from '../job/job-log.js';
 import { maxListedTransitions, type Transition } from '../job/transition.js';
 import type { Clock } from '../job/clock.js';
-import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js';
+import type { JobLogLine, JobReport, JobReports, LogQuery } from '../storage/job-reports.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { hasLease, type JobRecord } from './job-record.js';
 
@@ -24,6 +24,18 @@ export class MemoryReports implements JobReports {
 
   async listLogs(jobId: string, query: LogQuery = {}): Promise<LogLine[]> {
     return linesOf(this.#jobs.find(jobId), query);
+  }
+
+  async listLatestLogs(
+    jobs: readonly Pick<Job, 'id' | 'queue' | 'createdAt'>[],
+    limit: number,
+  ): Promise<JobLogLine[]> {
+    const lines = jobs.flatMap(({ id, queue }) => {
+      const record = this.#jobs.find(id);
+      const log = record?.queue === queue ? record.log.slice(-limit).toReversed() : [];
+      return log.map((line): JobLogLine => ({ ...line, jobId: id }));
+    });
+    return lines.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
   }
 
   async countLogs(jobId: string, query: Pick<LogQuery, 'attempt'> = {}): Promise<number> {

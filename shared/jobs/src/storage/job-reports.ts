@@ -1,4 +1,4 @@
-import type { Claim } from '../job/job.js';
+import type { Claim, Job } from '../job/job.js';
 import type { LogLine, NewLogLine, Progress } from '../job/job-log.js';
 import type { Transition } from '../job/transition.js';
 import type { TransactionClient } from './transaction.js';
@@ -22,6 +22,11 @@ export interface LogQuery {
   readonly offset?: number;
 }
 
+/** A log line together with the job that wrote it. */
+export interface JobLogLine extends LogLine {
+  readonly jobId: string;
+}
+
 /** Stores the progress and log lines of attempts; lists log lines and the state transitions of jobs. */
 export interface JobReports {
   /**
@@ -38,6 +43,17 @@ export interface JobReports {
    * the longest period in {@link RetentionDays} may have been deleted.
    */
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
+  /**
+   * Lists the latest log lines of several jobs together, latest first. Jobs that do not exist, or are not in the given
+   * queue any more, have none.
+   *
+   * @param jobs at most 1,000
+   * @param limit maximum number of lines, of each job and in all
+   */
+  listLatestLogs(
+    jobs: readonly Pick<Job, 'id' | 'queue' | 'createdAt'>[],
+    limit: number,
+  ): Promise<JobLogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
   /**
    * Lists the states that a job has been in, with time and reason, oldest first; empty if the job does not exist. An
