@@ -110,6 +110,7 @@ export function pagePaths(story: Story): string[] {
     `/jobs/${story.scheduledId}/change`,
     '/bulk',
     `/bulk/${story.operationId}`,
+    `/bulk/${story.operationId}?others=state%3Dfailed`,
     '/bulk/confirm?action=retry&state=failed',
     `/bulk/confirm?action=delete&id=${story.doneId}&id=${story.failedId}`,
     '/errors',

@@ -50,6 +50,11 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
   const breakdown = by === null ? null : breakdownRegion(filters, by, context);
   const sorted = isByFailure(filters, position) ? 'latest failure first' : `${order} first`;
   const turn = { order, sorted, turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}) };
+  const breakingDown = {
+    by: breakdown === null ? null : by,
+    breakdowns: breakdownLinks(filters, by),
+    fields: [...new URLSearchParams(jobsPath(filters).replace(/^jobs\??/, ''))],
+  };
   return {
     title: 'Jobs',
     section: 'jobs',
@@ -59,11 +64,8 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
       invalidSearch: answer?.invalidSearch ?? null,
       state: filters.state,
       chips: chipsOf(filters),
-      by: breakdown === null ? null : by,
-      breakdowns: breakdownLinks(filters, by),
       logs: logsPath(filters),
       exported: jobsPath(filters, order === 'oldest' ? { order } : {}).slice('jobs?'.length),
-      fields: [...new URLSearchParams(jobsPath(filters).replace(/^jobs\??/, ''))],
     },
     regions: [
       savedSearchesRegion(filters, context),
@@ -72,7 +74,7 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
         name: 'tabs',
         view: 'jobs-tabs',
         everyMs: isNarrowed(filters) ? 5_000 : 2_000,
-        load: async () => ({ ...(await loadTabs(filters, position, context)), ...turn }),
+        load: async () => ({ ...(await loadTabs(filters, position, context)), ...turn, breakingDown }),
       },
       { name: 'list', view: 'jobs-list', everyMs: 5_000, load: () => loadList(filters, position, context) },
     ],

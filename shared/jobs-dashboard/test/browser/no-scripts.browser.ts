@@ -158,6 +158,17 @@ describe('without scripts', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Bulk retry');
   });
 
+  it('ten jobs are retried before the others', async () => {
+    const { storage } = site.story;
+    for (let index = 0; index < 12; index += 1)
+      await storage.control.cancel(await storage.add({ name: 'many', queue: 'many' }));
+    await open('bulk/confirm?action=retry&state=cancelled&queue=many');
+    await page.getByRole('button', { name: 'Retry 10 of them first' }).click();
+    await page.waitForURL(/others=/);
+    await page.getByRole('link', { name: 'Retry the others…' }).click();
+    expect(await page.getByRole('button', { name: /^Retry/ }).count()).to.be.above(0);
+  });
+
   it('lists can be read and searched', async () => {
     await open('');
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();

@@ -41,7 +41,12 @@ describe('every page in a browser', () => {
     const site = await openSite({ control: ({ storage }) => storage });
     const stepped = await seedSteps(site.story.storage);
     const locked = await openSite({ password: 'secret' });
+    const { storage } = site.story;
+    for (let index = 0; index < 12; index += 1)
+      await storage.control.cancel(await storage.add({ name: 'many', queue: 'many' }));
     addresses = [
+      // Offers to retry ten first.
+      `${site.url}/job-dashboard/bulk/confirm?action=retry&state=cancelled&queue=many`,
       ...pagePaths(site.story).map((path) => `${site.url}/job-dashboard${path}`),
       ...Object.values(stepped).map((id) => `${site.url}/job-dashboard/jobs/${id}`),
       `${site.url}/job-dashboard/nowhere`,

@@ -155,7 +155,7 @@ export const recurringJobOperations = {
     name: 'trigger',
     summary: 'Enqueue a job now, in addition to the schedule',
     note: 'Also possible while it is paused, and while its previous job is unfinished.',
-    done: 'triggered',
+    done: 'started',
     message: 'The recurring job has enqueued this job.',
     role: 'operator',
     fields: noFields,
