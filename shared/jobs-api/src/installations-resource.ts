@@ -11,7 +11,7 @@ const Item = Type.Object({
     minLength: 1,
     maxLength: 59,
     pattern: '^[a-z_][a-z0-9_]*$',
-    description: 'The schema of the jobs, or `memory`',
+    description: 'The schema of the jobs',
     examples: ['longshore'],
   }),
   pausedAt: nullable(

@@ -10,13 +10,13 @@ describe('/installations', () => {
 
   it('has the installation, which one call resumes', async () => {
     const pausedAt = (await storage.installation.pauseCopy()).pausedAt?.toISOString();
-    expect((await api.get('/installations')).items).to.deep.equal([{ name: 'memory', pausedAt }]);
-    expect((await api.put('/installations/memory/resume', { reason: 'checked' })).item).to.deep.equal({
-      name: 'memory',
+    expect((await api.get('/installations')).items).to.deep.equal([{ name: 'longshore', pausedAt }]);
+    expect((await api.put('/installations/longshore/resume', { reason: 'checked' })).item).to.deep.equal({
+      name: 'longshore',
       pausedAt: null,
     });
     const [entry] = await storage.audit.list({ limit: 1 });
-    expect(entry).to.include({ action: 'installations/resume', target: 'memory', reason: 'checked' });
+    expect(entry).to.include({ action: 'installations/resume', target: 'longshore', reason: 'checked' });
   });
 
   it('has no other', async () => {

@@ -24,7 +24,7 @@ describe('a paused installation', () => {
   });
 
   it('is resumed by the form of an operator, which viewers do not have', async () => {
-    const form = 'installations/memory/resume"';
+    const form = 'installations/longshore/resume"';
     const text = await textAt('/');
     expect(text).to.include(form);
     const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
@@ -34,14 +34,14 @@ describe('a paused installation', () => {
       .and.not.include(form);
     role = 'operator';
     const { status } = await site.http.post(
-      '/job-dashboard/installations/memory/resume',
+      '/job-dashboard/installations/longshore/resume',
       new URLSearchParams({ token }).toString(),
       { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
     );
     expect(status).to.equal(303);
     expect(await textAt('/')).not.to.include(banner);
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
-    expect(entry).to.include({ who: 'ada', action: 'installations/resume', target: 'memory', count: 1 });
+    expect(entry).to.include({ who: 'ada', action: 'installations/resume', target: 'longshore', count: 1 });
     expect(await textAt('/audit')).to.include('Resumed installation');
   });
 });

@@ -6,7 +6,8 @@ import type { MemoryAlerts } from './memory-alerts.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-const name = 'memory';
+/** As that of a Postgres storage in the default schema, so that programs need not tell them apart. */
+const name = 'longshore';
 
 export class MemoryInstallation implements Installation {
   readonly #clock: Clock;

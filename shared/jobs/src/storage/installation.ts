@@ -2,7 +2,7 @@ import type { ControlOptions } from './job-control.js';
 
 /** A storage as a whole, with everything that servers and dashboards do for it. */
 export interface InstallationState {
-  /** The name of the schema of a Postgres storage; `memory` for a memory storage. */
+  /** The name of the schema of a Postgres storage; `longshore` for a memory storage. */
   readonly name: string;
   /** When it was paused as a copy of another installation; `null` if it is not paused. */
   readonly pausedAt: Date | null;
