@@ -8,6 +8,8 @@ describe('The program of the API', () => {
   it('refuses an unknown command and lists the known ones', () => {
     const { status, stdout } = spawnSync(process.execPath, [main, 'sead'], { encoding: 'utf8' });
     expect(status).to.equal(1);
-    expect(stdout).to.contain('Unknown command \\"sead\\": give migrate or seed or create-key, or no arguments');
+    expect(stdout).to.contain(
+      'Unknown command \\"sead\\": give migrate or seed or create-key, or no arguments',
+    );
   });
 });
