@@ -167,6 +167,10 @@ create table audit (
   reason text
 );
 
+-- Charts and warnings read a span of time, the pages of jobs a target.
+create index audit_at on audit (at, id);
+create index audit_target on audit (target, at, id) where target is not null;
+
 -- Items that background work skips because their data makes it fail. An item is retried after a minute, then after
 -- twice as long each time, up to an hour. Jobs that a bulk operation skipped are retried only when an operator asks
 -- for it.

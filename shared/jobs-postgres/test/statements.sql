@@ -48,7 +48,7 @@
 --   src/read/leases.ts (2 statements)
 --   src/read/sorted-jobs.sql.ts (1 statement)
 --   src/records/alerts.ts (9 statements)
---   src/records/audit.ts (5 statements)
+--   src/records/audit.ts (8 statements)
 --   src/records/bulk-operations.sql.ts (13 statements)
 --   src/records/deployments.ts (6 statements)
 --   src/records/incidents.ts (9 statements)
@@ -4296,10 +4296,13 @@ where content->>'type' = 'warning.ended' and (content->'incident'->>'id')::uuid 
 
 -- longshore-count-some-audit
 select count(*)::integer as counted from (
-    select 1 from longshore.audit where who = coalesce($2::text, who) and action = coalesce($3::text, action)
-      and ($4::text is null or target = $4::text)
-      and ($5::timestamptz is null or at >= $5)
-      and ($6::timestamptz is null or at < $6) limit $1) as some_of_them;
+  select 1 from longshore.audit where who = coalesce($2::text, who) and action = coalesce($3::text, action)
+  and at >= coalesce($4::timestamptz, '-infinity') and at < coalesce($5::timestamptz, 'infinity') limit $1) as some_of_them;
+
+-- longshore-count-some-audit-of
+select count(*)::integer as counted from (
+  select 1 from longshore.audit where who = coalesce($2::text, who) and action = coalesce($3::text, action)
+  and at >= coalesce($4::timestamptz, '-infinity') and at < coalesce($5::timestamptz, 'infinity') and target = $6 limit $1) as some_of_them;
 
 -- longshore-delete-old-audit
 delete from longshore.audit where at < now() - interval '400 days';
@@ -4309,19 +4312,35 @@ insert into longshore.audit (who, action, target, filter, count, reason) values 
 
 -- longshore-select-newest-audit
 select id, at, who, action, target, filter, count, reason from longshore.audit
-where id < coalesce($3::bigint, 9223372036854775807) and who = coalesce($4::text, who) and action = coalesce($5::text, action)
-  and ($6::text is null or target = $6::text)
-  and ($7::timestamptz is null or at >= $7)
-  and ($8::timestamptz is null or at < $8)
-order by id desc limit $1 offset $2;
+where (at, id) < (
+    case when $3::bigint is null then 'infinity' else (select at from longshore.audit where id = $3) end, coalesce($3, 0))
+  and who = coalesce($4::text, who) and action = coalesce($5::text, action)
+and at >= coalesce($6::timestamptz, '-infinity') and at < coalesce($7::timestamptz, 'infinity')
+order by at desc, id desc limit $1 offset $2;
+
+-- longshore-select-newest-audit-of
+select id, at, who, action, target, filter, count, reason from longshore.audit
+where (at, id) < (
+    case when $3::bigint is null then 'infinity' else (select at from longshore.audit where id = $3) end, coalesce($3, 0))
+  and who = coalesce($4::text, who) and action = coalesce($5::text, action)
+and at >= coalesce($6::timestamptz, '-infinity') and at < coalesce($7::timestamptz, 'infinity') and target = $8
+order by at desc, id desc limit $1 offset $2;
 
 -- longshore-select-oldest-audit
 select id, at, who, action, target, filter, count, reason from longshore.audit
-where id > coalesce($3::bigint, 0) and who = coalesce($4::text, who) and action = coalesce($5::text, action)
-  and ($6::text is null or target = $6::text)
-  and ($7::timestamptz is null or at >= $7)
-  and ($8::timestamptz is null or at < $8)
-order by id asc limit $1 offset $2;
+where (at, id) > (
+    case when $3::bigint is null then '-infinity' else (select at from longshore.audit where id = $3) end, coalesce($3, 0))
+  and who = coalesce($4::text, who) and action = coalesce($5::text, action)
+and at >= coalesce($6::timestamptz, '-infinity') and at < coalesce($7::timestamptz, 'infinity')
+order by at asc, id asc limit $1 offset $2;
+
+-- longshore-select-oldest-audit-of
+select id, at, who, action, target, filter, count, reason from longshore.audit
+where (at, id) > (
+    case when $3::bigint is null then '-infinity' else (select at from longshore.audit where id = $3) end, coalesce($3, 0))
+  and who = coalesce($4::text, who) and action = coalesce($5::text, action)
+and at >= coalesce($6::timestamptz, '-infinity') and at < coalesce($7::timestamptz, 'infinity') and target = $8
+order by at asc, id asc limit $1 offset $2;
 
 -- ==== src/records/bulk-operations.sql.ts ====
 

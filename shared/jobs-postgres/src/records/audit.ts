@@ -24,37 +24,61 @@ export const insertAudit = prepared(
 );
 
 /**
- * One statement per order: $1 limit, $2 number to skip, $3 id to continue after, $4 who, $5 action, $6 target, $7 from, $8
- * until. $3 to $8 can be null for no restriction.
+ * One statement per order, without and with a target, so that each can read an index in its order: $1 limit, $2 number to
+ * skip, $3 id to continue after, $4 who, $5 action, $6 from, $7 until, and the target. $3 to $7 can be null for no
+ * restriction.
  */
 export const selectAudit = {
-  newest: auditBy('newest', 'id < coalesce($3::bigint, 9223372036854775807)', 'desc'),
-  oldest: auditBy('oldest', 'id > coalesce($3::bigint, 0)', 'asc'),
+  newest: selectBy('newest', { follows: '<', direction: 'desc', start: 'infinity' }),
+  oldest: selectBy('oldest', { follows: '>', direction: 'asc', start: '-infinity' }),
 };
 
-function auditBy(order: string, after: string, direction: 'asc' | 'desc'): Statement {
-  return prepared(
-    `longshore-select-${order}-audit`,
-    `
-    select id, at, who, action, target, filter, count, reason from longshore.audit
-    where ${after} and ${matches(4)}
-    order by id ${direction} limit $1 offset $2`,
-  );
+interface Order {
+  readonly follows: '<' | '>';
+  readonly direction: 'asc' | 'desc';
+  /** The time that all entries follow. */
+  readonly start: string;
+}
+
+function selectBy(order: string, { follows, direction, start }: Order): OfTarget<Statement> {
+  const select = (suffix: string, target: string): Statement =>
+    prepared(
+      `longshore-select-${order}-audit${suffix}`,
+      `
+      select id, at, who, action, target, filter, count, reason from longshore.audit
+      where (at, id) ${follows} (
+          case when $3::bigint is null then '${start}' else (select at from longshore.audit where id = $3) end, coalesce($3, 0))
+        and ${matches(4)}${target}
+      order by at ${direction}, id ${direction} limit $1 offset $2`,
+    );
+  return { all: select('', ''), of: select('-of', ' and target = $8') };
 }
 
 /** $1 limit; $2 to $6 as $4 to $8 of {@link selectAudit}. */
-export const countSomeAudit = prepared(
-  'longshore-count-some-audit',
-  `select count(*)::integer as counted from (
-    select 1 from longshore.audit where ${matches(2)} limit $1) as some_of_them`,
-);
+export const countSomeAudit: OfTarget<Statement> = {
+  all: countSome('', ''),
+  of: countSome('-of', ' and target = $6'),
+};
 
-/** Returns the conditions on an entry. Their parameters, from this number on: who, action, target, from, until. */
+function countSome(suffix: string, target: string): Statement {
+  return prepared(
+    `longshore-count-some-audit${suffix}`,
+    `
+    select count(*)::integer as counted from (
+      select 1 from longshore.audit where ${matches(2)}${target} limit $1) as some_of_them`,
+  );
+}
+
+/** A form for all targets, and one for a single target, whose value is the last parameter. */
+interface OfTarget<Form> {
+  readonly all: Form;
+  readonly of: Form;
+}
+
+/** Returns the conditions on an entry. Their parameters, from this number on: who, action, from, until. */
 function matches(first: number): string {
   return `who = coalesce($${first}::text, who) and action = coalesce($${first + 1}::text, action)
-      and ($${first + 2}::text is null or target = $${first + 2}::text)
-      and ($${first + 3}::timestamptz is null or at >= $${first + 3})
-      and ($${first + 4}::timestamptz is null or at < $${first + 4})`;
+      and at >= coalesce($${first + 2}::timestamptz, '-infinity') and at < coalesce($${first + 3}::timestamptz, 'infinity')`;
 }
 
 export const deleteOldAudit = prepared(
@@ -85,19 +109,25 @@ export class PostgresAuditLog implements AuditLog {
     ...filter
   }: AuditListQuery): Promise<AuditEntry[]> {
     const values = [limit, offset, after ?? null, ...valuesOfFilter(filter)];
-    const rows = await this.#reads.query<AuditRow>(selectAudit[order], values);
+    const statement = selectAudit[order][formOf(filter)];
+    const rows = await this.#reads.query<AuditRow>(statement, values);
     return rows.map(({ count, ...entry }) => ({ ...entry, count: Number(count) }));
   }
 
   async count(filter: AuditFilter): Promise<JobCount> {
     const values = [maxCounted + 1, ...valuesOfFilter(filter)];
-    const rows = await this.#reads.query<{ counted: number }>(countSomeAudit, values);
+    const rows = await this.#reads.query<{ counted: number }>(countSomeAudit[formOf(filter)], values);
     return countOf(rows[0]?.counted ?? 0);
   }
 }
 
+function formOf({ target }: AuditFilter): keyof OfTarget<unknown> {
+  return target === undefined ? 'all' : 'of';
+}
+
 function valuesOfFilter({ who, action, target, from, until }: AuditFilter): unknown[] {
-  return [who ?? null, action ?? null, target ?? null, from ?? null, until ?? null];
+  const values = [who ?? null, action ?? null, from ?? null, until ?? null];
+  return target === undefined ? values : [...values, target];
 }
 
 /** Stores the audit entry for an action with this result; does nothing if the caller wants no entry. */

@@ -63,27 +63,32 @@ export class MemoryAuditLog implements AuditLog {
     after,
     ...filter
   }: AuditListQuery): Promise<AuditEntry[]> {
-    const matching = this.#matching(filter);
-    const isPast = (id: string): boolean =>
-      after === undefined || (order === 'newest' ? Number(id) < Number(after) : Number(id) > Number(after));
-    return (order === 'newest' ? matching : matching.toReversed())
-      .filter(({ id }) => isPast(id))
+    const newestFirst = this.#entries.toSorted(byTime);
+    const ordered = order === 'newest' ? newestFirst : newestFirst.toReversed();
+    const afterIndex = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
+    const following = after !== undefined && afterIndex < 0 ? [] : ordered.slice(afterIndex + 1);
+    return following
+      .filter((entry) => isMatch(entry, filter))
       .slice(offset, offset + limit)
       .map((entry) => ({ ...entry }));
   }
 
   async count(filter: AuditFilter): Promise<JobCount> {
-    return { count: this.#matching(filter).length, exact: true };
+    return { count: this.#entries.filter((entry) => isMatch(entry, filter)).length, exact: true };
   }
+}
 
-  #matching({ who, action, target, from, until }: AuditFilter): AuditEntry[] {
-    return this.#entries.filter(
-      (entry) =>
-        (who === undefined || entry.who === who) &&
-        (action === undefined || entry.action === action) &&
-        (target === undefined || entry.target === target) &&
-        (from === undefined || entry.at >= from) &&
-        (until === undefined || entry.at < until),
-    );
-  }
+/** Compares entries by time, newest first. They are usually in this order already, unless the clock was set back. */
+function byTime(one: AuditEntry, other: AuditEntry): number {
+  return other.at.getTime() - one.at.getTime() || Number(other.id) - Number(one.id);
+}
+
+function isMatch(entry: AuditEntry, { who, action, target, from, until }: AuditFilter): boolean {
+  return (
+    (who === undefined || entry.who === who) &&
+    (action === undefined || entry.action === action) &&
+    (target === undefined || entry.target === target) &&
+    (from === undefined || entry.at >= from) &&
+    (until === undefined || entry.at < until)
+  );
 }
