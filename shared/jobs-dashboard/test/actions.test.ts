@@ -84,6 +84,7 @@ describe('an action', () => {
     if (path.startsWith('/batches')) return story.batchId;
     if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
+    if (path.startsWith('/installations')) return 'longshore';
     if (path.startsWith('/set-aside/')) return '1';
     if (path.startsWith('/incidents/')) return story.incidentId;
     if (path.endsWith('/rerun-from')) return steppedId;
