@@ -35,7 +35,7 @@ describe('the warnings', () => {
     clockAheadMs: 0,
     recent: { done: 0, failed: 0 },
     typeHealth: { failing: [], slow: [] },
-    traits: new Map(),
+    failureSamples: new Map(),
     failingRecurring: [],
     missed: [],
     blocking: noBlockingKeys,

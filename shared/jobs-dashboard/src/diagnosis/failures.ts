@@ -4,7 +4,8 @@ import { type Sentence, sentence } from '../format/sentence.js';
 import { confirmPath } from '../search/filters.js';
 import { shareOf } from './share.js';
 import type { Shift } from './shift.js';
-import { type Trait, traitText } from './traits.js';
+import { type FailureSample, skippedText } from './failure-sample.js';
+import { traitText } from './traits.js';
 import type { FailingType } from './type-health.js';
 import { countFigure, type Warning, type WarningButton, type WarningFigure } from './warning.js';
 
@@ -30,11 +31,11 @@ export function errorLine(name: string, message: string): string {
  * Returns a warning for each failing job type. It need not be absent for two minutes to end, because a finding ends only
  * when the share has been back for two minutes. The numbers count attempts, except where the text says jobs.
  *
- * @param traits what the failed jobs have in common, by type; nothing is said about it by default
+ * @param samples what the latest failures tell, by type; nothing is said about it by default
  */
 export function failingTypeWarnings(
   types: readonly FailingType[],
-  traits: ReadonlyMap<string, readonly Trait[]> = new Map(),
+  samples: ReadonlyMap<string, FailureSample> = new Map(),
 ): Warning[] {
   return types.map((type) => {
     const { name, shift, errors } = type;
@@ -50,7 +51,7 @@ export function failingTypeWarnings(
         format: (share) => `${Math.round(100 * share)} %`,
       },
       ...(shift.state === 'recovering' && { isRecovering: true }),
-      advice: [baselineText(shift), ...(traits.get(name ?? '') ?? []).map(traitText)].join(' '),
+      advice: [baselineText(shift), ...sampleTexts(samples.get(name ?? ''))].join(' '),
       link: linkOf(name, canRetry),
       ...(name !== null && {
         button: shift.state === 'recovering' && canRetry ? retryButton(name, shift) : pauseButton(name),
@@ -175,6 +176,11 @@ function errorsText({ errors }: FailingType): string {
         ? 'it'
         : 'all of these';
   return `${capitalize(still)}: ${part} had errors like ${error}.`;
+}
+
+function sampleTexts(sample: FailureSample | undefined): string[] {
+  if (sample === undefined) return [];
+  return [skippedText(sample), ...sample.traits.map(traitText)].filter((text) => text !== '');
 }
 
 function baselineText({ baseline, beganAt }: Shift): string {

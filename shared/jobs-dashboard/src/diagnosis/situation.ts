@@ -16,6 +16,7 @@ import { totalOf } from '../format/chart.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { listLongestRunning } from '../reading/job-search.js';
 import { findPausedJobs, type PausedJobs } from './pause.js';
+import { type FailureSample, readFailureSamples } from './failure-sample.js';
 import {
   type FailingRecurring,
   findFailingRecurring,
@@ -25,7 +26,6 @@ import {
   type SkippedRuns,
 } from './recurring.js';
 import { stalledQuery } from './servers.js';
-import { findTraits, type Trait } from './traits.js';
 import { findTypeHealth, type TypeHealth } from './type-health.js';
 
 const FEW_JOBS = 5;
@@ -56,8 +56,8 @@ export interface Situation {
   readonly recent: { readonly done: number; readonly failed: number };
   /** The job types that fail, or are slow. */
   readonly typeHealth: TypeHealth;
-  /** What the failed jobs of a failing job type have in common, by type. */
-  readonly traits: ReadonlyMap<string, readonly Trait[]>;
+  /** What the latest failures of failing job types tell, by type. */
+  readonly failureSamples: ReadonlyMap<string, FailureSample>;
   /** Bulk deletions that have not begun and can be undone. */
   readonly pendingDeletions: readonly BulkOperation[];
   /** Paused recurring jobs that have skipped runs. */
@@ -89,7 +89,7 @@ export async function readSituation(
     stalled,
     lost,
     ended,
-    { typeHealth, traits },
+    { typeHealth, failureSamples },
     failingRecurring,
     blocking,
     pausedJobs,
@@ -134,7 +134,7 @@ export async function readSituation(
     missed,
     recent: totalOf(ended),
     typeHealth,
-    traits,
+    failureSamples,
     failingRecurring,
     blocking,
     pausedJobs,
@@ -149,9 +149,9 @@ export async function readSituation(
 
 async function readTypeHealth(
   context: Pick<ReadingContext, 'reader' | 'cache'>,
-): Promise<Pick<Situation, 'typeHealth' | 'traits'>> {
+): Promise<Pick<Situation, 'typeHealth' | 'failureSamples'>> {
   const typeHealth = await findTypeHealth(context.reader);
-  return { typeHealth, traits: await findTraits(typeHealth.failing, context) };
+  return { typeHealth, failureSamples: await readFailureSamples(typeHealth.failing, context) };
 }
 
 /**

@@ -1,22 +1,11 @@
-import { toStorable } from '@longshore/edge';
 import type { BriefJob, Server } from '@longshore/jobs/storage';
 import { formatNumber } from '../format/count.js';
-import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { isHigher, type Share, shareOf } from './share.js';
-import type { FailingType } from './type-health.js';
 
-/** Number of jobs to compare: the latest failures, and the latest successes since the failures began. */
-const SAMPLE = 100;
-/** Maximum number of failed jobs to examine for a sample. */
-const MAX_EXAMINED = 1_000;
-/** Maximum number of job types whose jobs are compared. */
-const MAX_TYPES = 5;
-/** Maximum number of traits to name. */
-const MAX_TRAITS = 2;
 /** A trait is that of most failures. */
 const MOST = 0.5;
-/** How long the traits stay fresh, in milliseconds. */
-const FRESH_MS = 10_000;
+/** Maximum number of traits to name. */
+const MAX_TRAITS = 2;
 
 /** Something that certainly more failed jobs have in common than those that succeeded. */
 export interface Trait {
@@ -24,44 +13,6 @@ export interface Trait {
   readonly what: string;
   readonly failures: Share;
   readonly successes: Share;
-}
-
-type Sources = Pick<ReadingContext, 'reader' | 'cache'>;
-
-/** Finds out what distinguishes the failed jobs of the types with the most failed attempts. Returns the traits by type. */
-export async function findTraits(
-  failing: readonly FailingType[],
-  { reader, cache }: Sources,
-): Promise<ReadonlyMap<string, readonly Trait[]>> {
-  const compared = await Promise.all(
-    failing.slice(0, MAX_TYPES).flatMap(({ name, shift }) => {
-      // A filter refuses what no storage can contain.
-      if (name === null || toStorable(name) !== name) return [];
-      const since = new Date(shift.beganAt ?? shift.incident.from);
-      return cache.readStale(
-        JSON.stringify(['traits', name, since]),
-        async () => [name, await compare(name, since, reader)] as const,
-        () => FRESH_MS,
-      );
-    }),
-  );
-  return new Map(compared);
-}
-
-async function compare(name: string, since: Date, reader: Sources['reader']): Promise<Trait[]> {
-  const query = { order: 'newest', limit: SAMPLE, reach: 'near' } as const;
-  const [failed, retrying, done, servers] = await Promise.all([
-    reader.jobs.searchFailed({ filter: { name: [name] }, limit: SAMPLE, maxExamined: MAX_EXAMINED }),
-    reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['scheduled'] } }),
-    reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['done'] } }),
-    reader.servers.list(),
-  ]);
-  const failures = [...failed.jobs, ...retrying.jobs.filter(({ error }) => error !== null)];
-  return traitsOf(
-    failures.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since),
-    done.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since),
-    servers,
-  );
 }
 
 /**

@@ -28,7 +28,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation.servers, situation.nowMs),
     ...unservedQueues(situation.queues, situation.servers),
-    ...failingTypeWarnings(situation.typeHealth.failing, situation.traits),
+    ...failingTypeWarnings(situation.typeHealth.failing, situation.failureSamples),
     ...newErrorWarnings(situation.typeHealth.failing),
     ...failingRecurringWarnings(
       situation.failingRecurring,

@@ -2,7 +2,7 @@ import { shorten } from '@longshore/edge';
 import type { Job } from '@longshore/jobs';
 import { type ErrorGroup, otherNames, type Server } from '@longshore/jobs/storage';
 import { failingTypeWarnings, newErrorWarnings } from '../diagnosis/failures.js';
-import { findTraits } from '../diagnosis/traits.js';
+import { readFailureSamples } from '../diagnosis/failure-sample.js';
 import { pauseText } from '../diagnosis/pause.js';
 import { isSilent } from '../diagnosis/servers.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
@@ -71,7 +71,7 @@ async function loadType(name: string, context: PageContext): Promise<object> {
     name,
     paused: pause === undefined ? null : capitalized(pauseText(pause)),
     warnings: [
-      ...failingTypeWarnings(failing, await findTraits(failing, context)),
+      ...failingTypeWarnings(failing, await readFailureSamples(failing, context)),
       ...newErrorWarnings(failing),
       ...slowTypeWarnings(slow),
     ],

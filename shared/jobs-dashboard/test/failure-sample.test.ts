@@ -1,0 +1,41 @@
+import { ManualClock } from '@longshore/test-support';
+import { expect } from 'chai';
+import { Cache } from '../src/cache/cache.js';
+import { readFailureSamples, skippedText } from '../src/diagnosis/failure-sample.js';
+import type { FailingType } from '../src/diagnosis/type-health.js';
+import { SeededStorage } from './seeded-storage.js';
+
+describe('The sample of the failures of a job type', () => {
+  let storage: SeededStorage;
+  beforeEach(() => (storage = new SeededStorage(new ManualClock())));
+  afterEach(() => storage.close());
+
+  it('counts the dependents that were skipped because of failures since the type began to fail', async () => {
+    const { now } = storage.manualClock;
+    const { id: serverId } = await storage.servers.register({
+      host: 'box',
+      pid: 1,
+      concurrency: 10,
+      queues: ['default'],
+      timeoutMs: 3_600_000,
+    });
+    const fail = async (): Promise<void> => {
+      const id = await storage.add({ name: 'charge-card', maxAttempts: 1 });
+      for (const name of ['ship', 'notify']) await storage.add({ name, after: id });
+      const job = await storage.start(serverId, 'default');
+      await storage.end(job, { kind: 'failed', error: { name: 'Error', message: 'declined', stack: null } });
+      storage.manualClock.advance(60_000);
+    };
+    await fail();
+    const beganAt = now();
+    for (let count = 0; count < 3; count++) await fail();
+    const failing = { name: 'charge-card', shift: { beganAt } } as unknown as FailingType;
+    const samples = await readFailureSamples([failing], { reader: storage, cache: new Cache(0, now) });
+    const sample = samples.get('charge-card');
+    expect(sample && skippedText(sample)).to.equal('6 dependents of the latest 3 failed jobs were skipped.');
+  });
+
+  it('says nothing about dependents if none were skipped', () => {
+    expect(skippedText({ skipped: { count: 0, exact: true }, failed: 5 })).to.equal('');
+  });
+});
