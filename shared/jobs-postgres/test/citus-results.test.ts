@@ -41,6 +41,7 @@ const reads: Readonly<Record<string, readonly unknown[]>> = {
   'select-created': [...page, '00000000-0000-0000-0000-000000000000'],
   'select-blocking-keys': [1, 3],
   'select-stalled-leases': [1_000, 100],
+  'select-latest-lines': [[2], [running], [from], 100],
   'select-lost': [2, [running], 5],
   'sweep-ready': [[1, 2, 3], id],
   'lock-unsuccessful': [ids],

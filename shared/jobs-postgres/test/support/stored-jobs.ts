@@ -57,6 +57,9 @@ export const stored = `
   select queue_id, unnest(array['enqueued', 'processing']::longshore.job_state[]), 4 from generate_series(1, 3) as queue_id;
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, percent, message)
   select queue_id, id, started_at, 0, attempt, started_at, 50, 'half' from longshore.job where server_id is not null;
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message)
+  select queue_id, id, started_at, line, attempt, started_at + line * interval '1 second', 'line ' || line
+  from longshore.job, generate_series(1, 2) as line where server_id is not null;
   insert into longshore.job_cancellation (queue_id, job_id, reason)
   select queue_id, id, 'late' from longshore.job where server_id is not null order by id limit 3;
   insert into longshore.job_step (queue_id, job_id, name, kind, state, position, is_remembered, attempts, job_attempt, server_id, started_at)
