@@ -36,11 +36,18 @@ export function clockChanges(zones: readonly string[], fromYear: number, toYear:
   const changes = new Map<string, ClockChange>();
   for (const zone of zones) {
     const offsetAt = (time: number): number => shownAt(zone, time) - time;
+    let offset = offsetAt(Date.UTC(fromYear, 0));
     for (let day = Date.UTC(fromYear, 0); day < Date.UTC(toYear, 0); day += dayMs) {
-      if (offsetAt(day) === offsetAt(day + dayMs)) continue;
-      let at = day;
-      while (offsetAt(at) === offsetAt(day)) at += minuteMs;
-      const change = { zone, at, before: at + offsetAt(day), after: at + offsetAt(at) };
+      const earlier = offset;
+      offset = offsetAt(day + dayMs);
+      if (offset === earlier) continue;
+      let [last, at] = [day, day + dayMs]; // the last minute known to have the earlier offset, and the first known not to
+      while (at - last > minuteMs) {
+        const middle = last + Math.floor((at - last) / 2 / minuteMs) * minuteMs;
+        if (offsetAt(middle) === earlier) last = middle;
+        else at = middle;
+      }
+      const change = { zone, at, before: at + earlier, after: at + offsetAt(at) };
       changes.set([at, change.before, change.after].join(' '), change);
     }
   }
