@@ -283,10 +283,12 @@ export class PostgresStorage implements JobStorage {
     await migrate(this.#database.options, await jobStoreIn(this.#database.schema), this.#policy);
     await distribute(this.#database.options, this.#policy.mode);
     await this.#housekeeping.days.make();
-    // Opens connections and fills caches now, so that the first caller does not have to wait.
+    // Opens a connection and fills caches now, so that the first caller does not have to wait. One after the other,
+    // because services that start together should not open more connections than they need.
     await this.#database.connect();
     if (this.#pausesCopy) await this.installation.pauseCopy();
-    await Promise.all([this.#queueIds.fill(this.#database, this.#setsCap), this.clock.read()]);
+    await this.#queueIds.fill(this.#database, this.#setsCap);
+    await this.clock.read();
   }
 
   /** Resolves to the names of the migrations that {@link open} would run, in order. Changes nothing. */
