@@ -65,7 +65,7 @@ describe('an operator who knows nothing else finds out', () => {
     await incident.open(page, 'queues/payments');
     expect(await textOn(page)).to.include('Job type “charge-card” has been failing');
     await incident.open(page, 'types/charge-card');
-    expect(await textOn(page)).to.match(/Dashed lines: deployed 2\.4\.0/);
+    expect(await textOn(page)).to.match(/Dashed lines: .*version 2\.4\.0 was deployed/);
     await incident.open(page);
     await follow(page, /Job type “charge-card” has been failing/);
     expect(await textOn(page)).to.match(/9 jobs match, latest failure first/);
