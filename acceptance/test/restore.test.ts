@@ -139,7 +139,7 @@ describe('A backup', () => {
     await node.query('postgres', 'create database later');
     const copy = path.join(directory, 'copy');
     const api = await start('api', node.urlOf('later'), paused);
-    await resume(api); // so that only the timeline tells the copy from the original
+    await resume(api); // leaves the timeline as the only difference between the copy and the original
     await start('worker', node.urlOf('later'));
     await node.backUp(copy);
     await enqueue(api.url, 'note');

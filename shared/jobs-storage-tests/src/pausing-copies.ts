@@ -1,9 +1,10 @@
-import { defineJob, handleJob, JobClient, JobServer, silentLogger } from '@longshore/jobs';
-import { eventually, patientServer } from '@longshore/test-support';
+import { defineJob, handleJob, JobClient } from '@longshore/jobs';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { warningOf } from './incidents.js';
 import { hourly, RecurringFixture } from './recurring-fixture.js';
+import { whileServing } from './serving-queue.js';
 import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** Defines the tests of pausing an installation as a whole. They need a storage of their own, which was never resumed. */
@@ -28,15 +29,7 @@ export function pausingCopies(fixture: Fixture): void {
     const job = defineJob({ name: 'held', queue });
     const { id } = await new JobClient(storage).enqueue(job);
     const handlers = [job, hourly.definition].map((definition) => handleJob(definition, () => null));
-    const server = new JobServer({
-      storage,
-      handlers,
-      queues: [queue],
-      logger: silentLogger,
-      ...patientServer,
-    });
-    await server.start();
-    try {
+    await whileServing(fixture, queue, handlers, async (server) => {
       expect(await server.drained()).to.equal(false);
       expect((await storage.jobs.find(id))?.state).to.equal('enqueued');
       expect((await recurring.find(due)).lastJobId).to.equal(null);
@@ -46,9 +39,7 @@ export function pausingCopies(fixture: Fixture): void {
         const jobs = await Promise.all([id, lastJobId ?? ''].map((jobId) => storage.jobs.find(jobId)));
         return jobs.every((found) => found?.state === 'done');
       });
-    } finally {
-      await server.stop();
-    }
+    });
   });
 
   it('is not paused again where it was resumed', async () => {
