@@ -32,7 +32,7 @@ dev: $(installed) $(renderer) ## Run everything without Docker, with reload on s
 seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database of make dev, or in DATABASE_URL)
 	@ROWS='$(ROWS)' node dev/dist/seed.js
 
-test: build ## Run the main tests of all packages, for use before a commit; a minute or two (local Postgres or TEST_POSTGRES_URL)
+test: build ## Run the main tests of all packages, for use before a commit; about five minutes on two cores (local Postgres or TEST_POSTGRES_URL)
 	@COVERAGE='$(COVERAGE)' dev/run-tests main
 
 test-rest: build ## Run the tests of the packages that `make test` leaves out (COVERAGE=1 for both measures their coverage)
@@ -65,7 +65,7 @@ test-faults: build ## Kill, freeze and disconnect processes under load; five min
 failover: build ## Promote a standby under load, and print what it costs (needs Debian's postgresql-15 and pgbouncer; ARGS="--kind hosts|dns|pgbouncer --runs 5")
 	@node --import tsx acceptance/failover/main.ts $(ARGS)
 
-test-fuzz: build ## Send random requests to every operation of the API; two minutes (SEED=1 repeats a run, REQUESTS=100000 sends more)
+test-fuzz: build ## Send random requests to every operation of the API; several minutes (SEED=1 repeats a run, REQUESTS=100000 sends more)
 	@SEED='$(SEED)' REQUESTS='$(REQUESTS)' $(bin)/mocha --spec 'acceptance/fuzz/*.fuzz.ts'
 
 test-openapi: build ## Have linters and client generators judge the OpenAPI document; installs them on first use
