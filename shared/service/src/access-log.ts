@@ -16,7 +16,7 @@ const longSegment = /([^/]{8})[^/]{57,}/g;
 /**
  * Logs requests with a line each, up to a limit per second, and counts the others in one line at the end of that second, by status. Requests
  * with a status of 500 or above have a limit of their own, so that others never crowd them out. Successful probes and scrapes
- * are not logged.
+ * are not logged, and failing ones only when their status has changed, because a probe repeats its question all the time.
  */
 export class AccessLog {
   readonly #logger: Pick<Logger, 'info'>;
@@ -26,6 +26,8 @@ export class AccessLog {
   #errorLines = 0;
   #isCounting = false;
   readonly #unlogged = new Map<number, number>();
+  /** The latest status of each probe, by route. */
+  readonly #probed = new Map<string, number>();
 
   /**
    * @param linesPerSecond the limit for requests with a status below 500; with 0, they are neither logged nor counted
@@ -45,7 +47,12 @@ export class AccessLog {
   readonly add = (request: EndedRequest): void => {
     const { status, route } = request;
     const isError = status >= 500;
-    if (!isError && (this.#linesPerSecond === 0 || (status < 400 && probes.test(route)))) return;
+    if (!isError && this.#linesPerSecond === 0) return;
+    if (probes.test(route)) {
+      const isChanged = this.#probed.get(route) !== status;
+      this.#probed.set(route, status);
+      if (status < 400 || !isChanged) return;
+    }
     this.#count();
     const isLogged = isError
       ? this.#errorLines++ < errorLinesPerSecond

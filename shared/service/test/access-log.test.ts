@@ -92,6 +92,12 @@ describe('The access log', () => {
     add({ route: '/readyz', status: 503 });
     expect(lines.map(({ status }) => status)).to.deep.equal([503]);
   });
+
+  it('has a line for a failing probe when its status changes, and not for each repetition', () => {
+    const { lines, add } = accessLog();
+    for (const status of [503, 503, 503, 200, 200, 503, 500]) add({ route: '/readyz', status });
+    expect(lines.map(({ status }) => status)).to.deep.equal([503, 503, 500]);
+  });
 });
 
 describe('The log of a service', () => {
