@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { house } from '../house/house.js';
 import { eventually } from '@longshore/test-support';
 import { getJob } from '../system/jobs.js';
+import { up } from './compose.js';
 
 const run = async (
   directory: string,
@@ -111,13 +112,7 @@ describe('An application in containers', function () {
     const key = /^COMPOSE_ADMIN_KEY=(.*)$/m.exec(await readFile(path.join(app, '.env'), 'utf8'))?.[1] ?? '';
     const env = { COMPOSE_PROJECT_NAME: 'longshore-created', API_PORT: '18090', DASHBOARD_PORT: '18091' };
     try {
-      await run(app, env, 'docker', 'compose', 'up', '--build', '--wait').catch(async (cause: unknown) => {
-        const shown = [
-          ['ps', '--all'],
-          ['logs', '--tail=15'],
-        ].map((what) => run(app, env, 'docker', 'compose', ...what));
-        throw new Error((await Promise.all(shown)).join('\n'), { cause });
-      });
+      await up((...args) => run(app, env, 'docker', 'compose', ...args));
       const response = await fetch('http://localhost:18090/api/v1/jobs', {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

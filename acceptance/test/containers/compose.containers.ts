@@ -11,6 +11,7 @@ import {
   dashboard,
   inspect,
   password,
+  up,
 } from './compose.js';
 import { signIn } from './sign-in.js';
 
@@ -28,7 +29,7 @@ describe('docker compose', () => {
   before(async function () {
     this.timeout(3_600_000);
     await composeWithReplica('down', '--volumes', '--remove-orphans');
-    await compose('up', '--build', '--wait', ...services);
+    await up(compose, ...services);
   });
   after(async () => {
     await composeWithReplica('down', '--volumes');

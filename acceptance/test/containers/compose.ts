@@ -59,6 +59,14 @@ export const composeWithReplica = (...args: string[]): Promise<string> =>
 export const composeWithoutSecrets = (...args: string[]): Promise<string> =>
   docker(env, 'compose', '--env-file', '/dev/null', ...args);
 
+/** Runs `docker compose up --build --wait …`. If a service does not start, the error shows what it logged. */
+export async function up(run: typeof compose, ...services: readonly string[]): Promise<void> {
+  await run('up', '--build', '--wait', ...services).catch(async (cause: unknown) => {
+    const shown = [run('ps', '--all'), run('logs', '--no-color', '--tail=30')];
+    throw new Error((await Promise.all(shown)).join('\n'), { cause });
+  });
+}
+
 /** Returns the state of a service's container, as `docker inspect` shows it. */
 export async function inspect(service: string): Promise<ContainerState> {
   const id = (await composeGateway('ps', '--quiet', service)).trim();

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { postTest } from '../system/jobs.js';
-import { api, composeGateway, credentials, dashboard, gateway, inspect, password } from './compose.js';
+import { api, composeGateway, credentials, dashboard, gateway, inspect, password, up } from './compose.js';
 import { signIn } from './sign-in.js';
 
 describe('docker compose with the gateway', () => {
   before(async function () {
     this.timeout(3_600_000);
     await composeGateway('down', '--volumes', '--remove-orphans');
-    await composeGateway('up', '--build', '--wait');
+    await up(composeGateway);
   });
   after(async () => {
     await composeGateway('down', '--volumes');

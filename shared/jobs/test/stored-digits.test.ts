@@ -47,6 +47,20 @@ describe('The digits of a stored document', () => {
     expect(changed(`{"a":${odd},"n":0.10}`, (value) => value)).to.equal(`{"a":${odd},"n":0.10}`);
   });
 
+  it('are kept for every way to write a number', () => {
+    const digits = fc.stringMatching(/^(?:0|[1-9]\d{0,24})$/);
+    const optional = (pattern: RegExp): fc.Arbitrary<string> =>
+      fc.oneof(fc.constant(''), fc.stringMatching(pattern));
+    const literal = fc
+      .tuple(optional(/^-$/), digits, optional(/^\.\d{1,20}$/), optional(/^[eE][+-]?\d{1,3}$/))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(literal, (number) => {
+        expect(changed(`{"n":${number},"s":1}`, ({ n }) => ({ n }))).to.equal(`{"n":${number}}`);
+      }),
+    );
+  });
+
   it('never change the meaning of a document', () => {
     const document = fc.jsonValue({ maxDepth: 4 });
     fc.assert(

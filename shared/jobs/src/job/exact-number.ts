@@ -8,6 +8,12 @@ import type { JsonText } from './job.js';
 const maxExactDigits = 15;
 
 /**
+ * Matches JSON with a number that JavaScript could write differently: one with a fraction, an exponent, many digits, or a
+ * sign before zero. It also matches some strings. A text without a match needs no slow reading of its numbers.
+ */
+const mayLoseDigits = /\d[.eE]|\d{16}|-0/;
+
+/**
  * Returns whether a JSON number keeps its value when JavaScript parses it: `7`, `1.50` and `1e3` do, but
  * `9007199254740993` and `1e400` do not.
  */
@@ -38,6 +44,7 @@ type JsonPrimitive = null | boolean | number | string;
  * the store accepts, is parsed with the precision of JavaScript.
  */
 export function parseExactly(text: JsonText): ExactJson {
+  if (!mayLoseDigits.test(text)) return JSON.parse(text) as ExactJson;
   try {
     return read(text, (literal) => {
       const number = Number(literal);
@@ -63,6 +70,7 @@ export function parseExactly(text: JsonText): ExactJson {
  */
 export function keepStoredDigits(stored: JsonText, next: JsonText): JsonText {
   if (stored === next) return stored;
+  if (!mayLoseDigits.test(stored)) return next;
   const toNumber = (literal: string): ExactNumber => new ExactNumber(literal);
   return stringify(merged(read(stored, toNumber), read(next, toNumber)), null, undefined, [asWritten]) ?? '';
 }
