@@ -1,5 +1,6 @@
+import { defineJob, JobClient } from '@longshore/jobs';
 import { expect } from 'chai';
-import { openSite, pagePaths, type Site } from './dashboard-site.js';
+import { openSite, pagePaths, type Site, textOf } from './dashboard-site.js';
 
 const banner = 'This installation is paused, because it is a restored copy';
 
@@ -21,6 +22,13 @@ describe('a paused installation', () => {
   it('is said on every page', async () => {
     for (const path of [...pagePaths(site.story), '/no-such-page'])
       expect(await textAt(path), path).to.include(banner);
+  });
+
+  it('is why a ready job does not start', async () => {
+    const { id } = await new JobClient(site.story.storage).enqueue(defineJob({ name: 'waits' }), {});
+    expect(textOf(await textAt(`/jobs/${id}`))).to.include(
+      'It does not start, because this installation is paused: its database is a restored copy.',
+    );
   });
 
   it('is resumed by the form of an operator, which viewers do not have', async () => {

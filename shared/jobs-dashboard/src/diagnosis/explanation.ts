@@ -52,6 +52,8 @@ export interface ExplanationContext {
   readonly lastLineAt?: Date | null;
   /** The pause of the job's type; missing or `null` if the type is not paused. */
   readonly typePause?: PauseState | null;
+  /** Whether the installation is paused as a restored copy; `false` by default. */
+  readonly isCopyPaused?: boolean;
   /** What is stored of the job's steps; none by default. */
   readonly steps?: readonly Step[];
   readonly nowMs: number;
@@ -113,7 +115,11 @@ function explainCancelled({ error }: Job, { skipCause = null }: ExplanationConte
 }
 
 function explainEnqueued(job: Job, context: ExplanationContext): Explanation {
-  const { typePause = null } = context;
+  const { typePause = null, isCopyPaused = false } = context;
+  if (isCopyPaused)
+    return attention(
+      sentence`It does not start, because this installation is paused: its database is a restored copy.`,
+    );
   const paused = typePause === null ? null : pauseText(typePause);
   if (paused !== null)
     return attention(

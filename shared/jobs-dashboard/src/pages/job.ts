@@ -192,21 +192,23 @@ async function readEnqueued(
 
 /**
  * Reads what might prevent an enqueued job from starting: jobs in other queues, its concurrency key, or a pause of its
- * type.
+ * type or of the whole installation.
  */
 async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
-  { queues, jobTypes }: PageContext['reader'],
-): Promise<Pick<ExplanationContext, 'queues' | 'blocking' | 'typePause'>> {
-  const [allQueues, blocking, paused] = await Promise.all([
+  { queues, jobTypes, installation }: PageContext['reader'],
+): Promise<Pick<ExplanationContext, 'queues' | 'blocking' | 'typePause' | 'isCopyPaused'>> {
+  const [allQueues, blocking, paused, { pausedAt }] = await Promise.all([
     queues.list(),
     readyAt === null ? queues.listBlockingKeys(queue) : noBlockingKeys,
     jobTypes.listPaused(),
+    installation.read(),
   ]);
   return {
     queues: allQueues,
     blocking: blocking.keys.find(({ key }) => key === concurrencyKey) ?? null,
     typePause: paused.find((type) => type.name === name) ?? null,
+    isCopyPaused: pausedAt !== null,
   };
 }
 
