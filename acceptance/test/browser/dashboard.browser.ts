@@ -40,7 +40,7 @@ describe('an operator with a browser', () => {
 
   it('sees the same job become done, with its result, without reloading the page', async () => {
     await page.goto(`${dashboard}/jobs/${location.split('/').at(-1)}`);
-    await page.getByText('Processing').first().waitFor();
+    await page.getByText('Running').first().waitFor();
     await held.finish();
     await page.getByRole('heading', { name: 'Result' }).waitFor();
     expect(await page.getByText('"held"').first().isVisible()).to.equal(true);

@@ -174,7 +174,7 @@ describe('The form that edits a job', () => {
       control: ({ storage }) => storage,
     });
     expect((await pageOf(await cancelled())).text).not.to.contain('<textarea');
-    expect(textOf((await pageOf(site.story.processingId)).text)).to.contain('This job is processing.');
+    expect(textOf((await pageOf(site.story.processingId)).text)).to.contain('This job is running.');
   });
 
   describe('that enqueues a job', () => {

@@ -39,7 +39,7 @@ describe('the pages', () => {
       .to.include('2 Servers')
       .and.include('72 Done')
       .and.include('2 Failed')
-      .and.include('7 Processing');
+      .and.include('7 Running');
     expect(text).to.include('7 of 12 slots in use');
   });
 
@@ -156,7 +156,7 @@ describe('the pages', () => {
 
   it('show a job’s dependencies and dependents', async () => {
     expect(await page(`/jobs/${site.story.awaitingId}`)).to.include(
-      'It waits for job “import-catalogue”, which is processing.',
+      'It waits for job “import-catalogue”, which is running.',
     );
     expect(await page(`/jobs/${site.story.processingId}`)).to.include('Dependent jobs publish-catalogue');
   });

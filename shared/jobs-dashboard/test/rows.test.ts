@@ -14,7 +14,7 @@ describe('the rows of lists', () => {
   it('show the time that matters in the job’s state', async () => {
     const text = await page('/jobs');
     expect(text).to.match(/Enqueued sync-inventory \S+ images ready (29|30) s ago/);
-    expect(text).to.match(/Processing resize-image \S+ images started (29|30) s ago/);
+    expect(text).to.match(/Running resize-image \S+ images started (29|30) s ago/);
     expect(text).to.match(/Scheduled nightly-report \S+ default due in 57 min/);
     expect(text).to.match(/Failed send-newsletter \S+ newsletter finished 1 min ago/);
     expect(text).to.match(/Awaiting publish-catalogue \S+ default created 7 min ago/);
@@ -86,7 +86,7 @@ describe('the rows of lists', () => {
 
   it('show the state of a batch, and the time so far of an unfinished one', async () => {
     expect(await page('/batches')).to.match(
-      /Processing March newsletter .* 58 % 12 1 2 min ago (2 min|1 min \d+ s) so far/,
+      /Running March newsletter .* 58 % 12 1 2 min ago (2 min|1 min \d+ s) so far/,
     );
   });
 

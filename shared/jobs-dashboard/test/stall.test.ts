@@ -96,7 +96,7 @@ describe('a stalled batch', () => {
 
   it('passes the reason on to the job that waits for it', async () => {
     const page = await text(`/jobs/${callbackId}`);
-    expect(page).to.include(`It waits for batch “album 7”, which is processing. ${why}`);
+    expect(page).to.include(`It waits for batch “album 7”, which is running. ${why}`);
   });
 
   it('shows that its queue is paused', async () => {

@@ -51,7 +51,7 @@ describe('the page of a job', () => {
     const after = { parents, when: 'onAny' } as const;
     const { id } = await client.enqueue(work, {}, { after, delayMs: 5_000 });
     expect(await page(`jobs/${id}`))
-      .to.include('Waits for to end in any way: resize Enqueued upload Enqueued album Processing')
+      .to.include('Waits for to end in any way: resize Enqueued upload Enqueued album Running')
       .and.include('Delay 5.0 s after the last of these has ended');
   });
 

@@ -6,7 +6,7 @@ import { openSite, pagePaths, textOf } from './dashboard-site.js';
 const synonyms: Readonly<Record<string, RegExp>> = {
   warning: /\b(issues?|problems?|alarms?)\b/i,
   ready: /\b(queued|pending jobs?|runnable)\b/i,
-  running: /\b(in progress|being processed|executing|in flight)\b/i,
+  running: /\b(processing|in progress|being processed|executing|in flight)\b/i,
   undo: /\b(revert(ed)?|roll(ed)? back|take back)\b/i,
   'run now': /\b(start now|start it now|trigger(ed)?( now)?|enqueue now|execute)\b/i,
 };

@@ -11,6 +11,7 @@ import {
 } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { type Moment, type Sentence, sentence } from '../format/sentence.js';
+import { stateWord } from '../format/state-badge.js';
 import { formatDuration } from '../format/time.js';
 import { findBlocker, slotsOf } from './blocker.js';
 import { limitSentence } from './blocking-keys.js';
@@ -102,8 +103,10 @@ function explainAwaiting({ parent = null }: ExplanationContext): Explanation {
   if (parent === null) return calm(sentence`It waits for another job to finish.`);
   const what = `${parent.kind} “${parent.name}”`;
   if (isFinished(parent.state))
-    return calm(sentence`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`);
-  const text = sentence`It waits for ${what}, which is ${parent.state}.`;
+    return calm(
+      sentence`It waits for several jobs. The first of them, ${what}, is ${stateWord(parent.state)}.`,
+    );
+  const text = sentence`It waits for ${what}, which is ${stateWord(parent.state)}.`;
   const { stall = null } = parent;
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }

@@ -15,11 +15,16 @@ export const stateBadge: Readonly<Record<JobState, Badge>> = {
   scheduled: { icon: 'clock', word: 'Scheduled', tone: 'scheduled' },
   awaiting: { icon: 'link', word: 'Awaiting', tone: 'awaiting' },
   enqueued: { icon: 'stack', word: 'Enqueued', tone: 'enqueued' },
-  processing: { icon: 'half', word: 'Processing', tone: 'processing' },
+  processing: { icon: 'half', word: 'Running', tone: 'processing' },
   done: { icon: 'check', word: 'Done', tone: 'done' },
   failed: { icon: 'cross', word: 'Failed', tone: 'failed' },
   cancelled: { icon: 'slash', word: 'Cancelled', tone: 'cancelled' },
 };
+
+/** Returns the word for a state within a sentence, such as “running” for `processing`. */
+export function stateWord(state: JobState): string {
+  return stateBadge[state].word.toLowerCase();
+}
 
 export const outcomeBadge: Readonly<Record<AttemptOutcome, Badge>> = {
   processing: stateBadge.processing,

@@ -4,6 +4,7 @@ import { editableStates, isName, parseExactly, statesOfAction } from '@longshore
 import type { ArgumentField } from '../actions/argument-fields.js';
 import { newJobFields } from '../actions/enqueueing.js';
 import { fieldsOf, versionOf } from '../actions/job-edits.js';
+import { stateWord } from '../format/state-badge.js';
 import { notFound } from '../http/problem.js';
 import type { Page, PageContext, PageRequest, Rejected } from '../shell/page.js';
 
@@ -28,7 +29,7 @@ export async function jobEditPage({ params, rejected }: PageRequest, context: Pa
       refusal:
         isRetry || editableStates.includes(job.state)
           ? ''
-          : `This job is ${job.state}. Jobs can be edited until they start, and again once they have failed or were cancelled.`,
+          : `This job is ${stateWord(job.state)}. Jobs can be edited until they start, and again once they have failed or were cancelled.`,
       action: `jobs/${id}/${verb}`,
       button: isRetry ? 'Retry with these values' : 'Save',
       type: '',
