@@ -20,6 +20,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/dashboard.md console': 'acceptance/test/credentials.test.ts',
   'docs/dashboard.md json': 'shared/jobs-dashboard/test/alerts.test.ts',
   'docs/deploying.md nginx': 'acceptance/test/gateway/restarts.gateway.ts',
+  'docs/deploying.md sh': 'acceptance/test/rotated-password.test.ts',
+  'docs/deploying.md sql': 'acceptance/test/rotated-password.test.ts',
   'docs/errors.md json': 'acceptance/test/make-dev.test.ts',
   'docs/http-api.md json': 'acceptance/test/http-api-docs.test.ts',
   'docs/http-api.md sh': 'acceptance/test/http-api-docs.test.ts',

@@ -6,7 +6,7 @@ import { type LocalPostgres, startLocalPostgres } from '@longshore/local-postgre
 import { eventually, patientStorage, TcpProxy } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { hostsOfUrl } from '../src/connection/hosts.js';
+import { hostsOfUrl } from '../src/connection/host-list.js';
 import { PostgresStorage } from '../src/index.js';
 
 describe('A URL with several hosts', () => {

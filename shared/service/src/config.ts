@@ -1,7 +1,8 @@
+import { pathToFileURL } from 'node:url';
 import { brand } from '@longshore/jobs/storage';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Static, TObject } from 'typebox';
-import { type Environment, givenValues } from './given-values.js';
+import { type Environment, givenValues, rereadOf } from './given-values.js';
 
 /** An invalid configuration. The message names the variables and their problems. */
 export class ConfigError extends Error {
@@ -31,7 +32,8 @@ type Check<Values> = (config: Values) => readonly string[];
 
 /**
  * Reads the environment variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty
- * variable counts as unset, because Compose and Kubernetes pass unset variables as empty. Reads the files of secrets.
+ * variable counts as unset, because Compose and Kubernetes pass unset variables as empty. Reads the files of secrets. The
+ * value of a secret whose file will be read again is the `file:` URL of the file.
  *
  * @param checks run even if single values are invalid, which they see as unset
  * @throws {ConfigError} with a message that lists every problem, but no values, because they may be secret
@@ -65,6 +67,10 @@ export function readConfig<Schema extends TObject>(
       Reflect.deleteProperty(values, name);
     }
     validate(values); // fills in the defaults of what was invalid
+  }
+  for (const name of rereadOf(schema)) {
+    const file = given.values[name]?.file;
+    if (file !== undefined && name in values) values[name] = pathToFileURL(file).href;
   }
   const config = Object.freeze(values as Static<Schema>);
   for (const check of checks)

@@ -18,8 +18,17 @@ interface GivenValues {
 
 /** Returns the variables of a schema that are secrets, and are also accepted as files. */
 export function secretsOf(schema: TObject): string[] {
+  return marked(schema, 'secret');
+}
+
+/** Returns the secrets of a schema whose files are read again by what uses them. */
+export function rereadOf(schema: TObject): string[] {
+  return marked(schema, 'reread');
+}
+
+function marked(schema: TObject, mark: string): string[] {
   return Object.entries(schema.properties).flatMap(([name, definition]) =>
-    Reflect.get(definition, 'secret') === true ? [name] : [],
+    Reflect.get(definition, mark) === true ? [name] : [],
   );
 }
 

@@ -7,6 +7,7 @@ import type { Config } from './config.js';
 /*
  * In addition to JSON Schema, a variable can have:
  * - `secret: true`: it is also accepted as a file, whose path is in the variable `{NAME}_FILE`, and its value is never shown
+ * - `reread: true`: what uses it reads its file again; if it is in a file, its value is the `file:` URL of the file
  * - `expected`: what it must be, in words, for the message about a value that does not match its pattern
  */
 
@@ -74,6 +75,7 @@ const databaseUrl = () =>
     pattern: '^postgres(ql)?://',
     expected: 'the URL of a Postgres database, postgres://user:password@host:port/database',
     secret: true,
+    reread: true,
   });
 
 /** Variables of a service that uses the Postgres job storage. */

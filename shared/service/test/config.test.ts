@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { ConfigError, listOf, problemsOf, readConfig } from '../src/index.js';
@@ -64,6 +65,16 @@ describe('The configuration of a service', () => {
 
     it('has the content of the file, without the line break at its end', () => {
       expect(readConfig(schema, { DATABASE_URL_FILE: file })).to.include(database);
+    });
+
+    it('is the URL of the file if the file will be read again, once its content is known to be valid', async () => {
+      const reread = Type.Object({
+        DATABASE_URL: Type.String({ pattern: '^postgres://', secret: true, reread: true }),
+      });
+      const given = { DATABASE_URL_FILE: path.relative(process.cwd(), file) };
+      expect(readConfig(reread, given)).to.deep.equal({ DATABASE_URL: pathToFileURL(file).href });
+      await writeFile(file, 'mysql://localhost');
+      expect(problemsOf(() => readConfig(reread, given))).to.have.lengthOf(1);
     });
 
     it('is rejected if the secret is also set directly', () => {

@@ -1,11 +1,14 @@
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
-import { type HostList, hostsOfUrl } from './hosts.js';
+import { type HostList, hostsOfUrl } from './host-list.js';
+import { isDatabaseUrl, requireReadable, urlIn } from './url-file.js';
 
 /** The options of a `pg` client that determine where and how it connects. */
 export type ConnectionSettings = Readonly<Pick<pg.ClientConfig, (typeof settingNames)[number]>> & {
   /** The servers to choose from, if the URL names several or says what the server must be like. */
   readonly hosts?: HostList;
+  /** The path of the file that contains the URL, if it is in one. Each connection uses its user and password of that time. */
+  readonly urlFile?: string;
 };
 
 const settingNames = [
@@ -27,17 +30,25 @@ const settingNames = [
  * Returns the settings for connecting to a URL.
  *
  * @param option name of the option that contains the URL, for error messages
- * @throws {RangeError} if `url` is not a Postgres URL, or if both `url` and `ssl` contain TLS settings. Messages
- *   contain no part of the URL, because URLs can include passwords
+ * @param given the URL of a database, or the `file:` URL of a file that contains it
+ * @throws {RangeError} if it is not a Postgres URL, if its file cannot be read, or if both the URL and `ssl` contain TLS
+ *   settings. Messages contain no part of the URL, because URLs can include passwords
  */
 export function settingsOfUrl(
   option: string,
-  url: unknown,
+  given: unknown,
   ssl?: boolean | ConnectionOptions,
 ): ConnectionSettings {
-  if (typeof url !== 'string' || !/^postgres(ql)?:\/\/./.test(url)) {
+  const { url, file } = urlIn(option, given);
+  if (!isDatabaseUrl(url)) {
     const problem =
-      url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';
+      file !== undefined
+        ? `names a file that does not contain the URL of a database, ${file}`
+        : url === ''
+          ? 'is empty'
+          : url === undefined
+            ? 'is missing'
+            : 'is not the URL of a database';
     throw new RangeError(
       `${option} ${problem}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
@@ -46,7 +57,13 @@ export function settingsOfUrl(
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: remove them, or omit the option ssl`);
   const { url: connectionString, hosts } = hostsOfUrl(option, url);
-  return { connectionString, ...(hosts && { hosts }), ...(ssl !== undefined && { ssl }) };
+  requireReadable(option, connectionString);
+  return {
+    connectionString,
+    ...(file !== undefined && { urlFile: file }),
+    ...(hosts && { hosts }),
+    ...(ssl !== undefined && { ssl }),
+  };
 }
 
 /** Returns a pool's connection settings, for opening connections outside the pool. */

@@ -40,12 +40,15 @@ export interface DatabaseOptions {
   readonly reads?: boolean;
 }
 
+/** The configuration of a client of `pg`, and the file that contains its URL, see {@link ConnectionSettings.urlFile}. */
+export type ClientConfig = pg.ClientConfig & Pick<ConnectionSettings, 'urlFile'>;
+
 /**
  * Returns the `pg` configuration that all connections share: where to connect, timeouts, and settings of the session.
  *
  * @param settings further settings of the session
  */
-export function connectionConfig(options: DatabaseOptions, settings: Settings): pg.ClientConfig {
+export function connectionConfig(options: DatabaseOptions, settings: Settings): ClientConfig {
   const { options: startup = '', ...connection } = options.connection;
   return {
     ...connection,

@@ -25,6 +25,9 @@ export interface PostgresOptions {
   /**
    * URL of the database: `postgres://user:password@host:port/database`. The database must exist; `open` creates
    * everything in it. Required unless there is a `pool`.
+   *
+   * Can be the `file:` URL of a file that contains it, like `directUrl` and `searchUrl`. The file is read again for each
+   * connection, which uses the user and the password that are in it then. Other changes need a new storage.
    */
   url?: string;
   /**

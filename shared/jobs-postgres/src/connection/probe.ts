@@ -1,6 +1,8 @@
 import pg from 'pg';
+import type { ClientConfig } from './database-options.js';
 import { isSqlState } from './sql-states.js';
 import type { Hosts } from './hosts.js';
+import { renewCredentials } from './url-file.js';
 import { gone } from './watched-session.js';
 
 /** What a probe has found. */
@@ -26,10 +28,10 @@ export class Probe {
   readonly client: pg.Client;
   readonly #connected: Promise<unknown>;
 
-  constructor(config: pg.ClientConfig, hosts: Hosts | undefined) {
+  constructor(config: ClientConfig, hosts: Hosts | undefined) {
     this.client = new pg.Client(config);
     this.client.on('error', () => undefined); // the question fails, too
-    this.#connected = this.#connect(hosts);
+    this.#connected = this.#connect(config, hosts);
     this.#connected.catch(() => undefined); // reported by `ask`
   }
 
@@ -52,7 +54,8 @@ export class Probe {
     }
   }
 
-  async #connect(hosts: Hosts | undefined): Promise<void> {
+  async #connect(config: ClientConfig, hosts: Hosts | undefined): Promise<void> {
+    await renewCredentials(this.client, config);
     await hosts?.aim(this.client);
     await this.client.connect();
   }

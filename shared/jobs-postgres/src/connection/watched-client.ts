@@ -1,11 +1,12 @@
 import pg from 'pg';
-import { connectionConfig, type DatabaseOptions } from './database-options.js';
+import { type ClientConfig, connectionConfig, type DatabaseOptions } from './database-options.js';
 import type { Settings } from './session.js';
+import { renewCredentials } from './url-file.js';
 import { destroy } from './watched-session.js';
 import { type Watchdog, watchdogOf } from './watchdog.js';
 
 /** The configuration of a {@link WatchedClient}. */
-export interface WatchedConfig extends pg.ClientConfig {
+export interface WatchedConfig extends ClientConfig {
   readonly watchdog: Watchdog;
   /** Maximum duration of a statement, in milliseconds; 0 for no limit. */
   readonly statementTimeoutMs: number;
@@ -79,6 +80,7 @@ export class WatchedClient extends pg.Client {
     watchdog.requireResponsive();
     watchdog.watch(this, statementTimeoutMs);
     try {
+      await renewCredentials(this, this.#config);
       if (watchdog.hosts !== undefined) await watchdog.hosts.aim(this);
     } catch (error) {
       watchdog.unwatch(this);
