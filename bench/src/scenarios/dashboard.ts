@@ -72,6 +72,13 @@ const pages = [
   'servers',
   'audit',
   'bulk',
+  'logs',
+  'logs?state=failed',
+  'logs?name=name-0',
+  'tenants',
+  'incidents',
+  'new-job',
+  'help',
 ];
 
 /** Text that a page contains while one of its regions is still loading. */
@@ -92,7 +99,12 @@ export const dashboard: Scenario = {
       await fillForDashboard(url, sizes);
       const landmarks = await addLandmarks(url);
       await bench.database.settle();
-      const env = { DATABASE_URL: url, DASHBOARD_PASSWORD: password, WORKER_STOP_TIMEOUT_MS: '0' };
+      const env = {
+        DATABASE_URL: url,
+        DASHBOARD_PASSWORD: password,
+        DASHBOARD_TENANT: 'args.order.id',
+        WORKER_STOP_TIMEOUT_MS: '0',
+      };
       service = await startService('services/dashboard/dist/main.js', env);
       const rows = await measurePages(`${service.url}/job-dashboard/`, landmarks, sizes.dashboardRounds);
       const viewers = await measureViewers(service, sizes.dashboardViewers, sizes.dashboardSeconds);
