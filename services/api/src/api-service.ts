@@ -28,7 +28,7 @@ import type Koa from 'koa';
 import { createAccess } from './access/access.js';
 import { memoryApiKeyStore } from './access/api-key-store.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
-import { type ApiConfig, rootUrlOf } from './config.js';
+import { type ApiConfig, rootUrlOf, showsDashboard } from './config.js';
 import { resourceApi } from './resource-api.js';
 import { apiTables, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
@@ -95,9 +95,8 @@ async function start(
     ? [health.routes, testRoute(application.client, access, config)]
     : [health.routes];
   useOpenRoutes(app, routers, config.API_PATH_PREFIX);
-  const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
   // Imported only if it is shown, because loading the dashboard takes a while, and most APIs do not show it.
-  const dashboard = showsDashboard ? await import('./embedded-dashboard.js') : null;
+  const dashboard = showsDashboard(config) ? await import('./embedded-dashboard.js') : null;
   const closing = new AbortController();
   const definitions = application.handlers.map(({ definition }) => definition);
   const alerts = dashboard?.embedDashboard(

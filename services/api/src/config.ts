@@ -117,6 +117,10 @@ function storageProblems({ API_STORAGE, DATABASE_URL, API_BASE_URL }: ApiConfig)
   return problems;
 }
 
+export function showsDashboard({ API_EMBEDDED_DASHBOARD, API_STORAGE }: ApiConfig): boolean {
+  return API_EMBEDDED_DASHBOARD ?? API_STORAGE === 'memory';
+}
+
 /** Returns the base URL of links, without a trailing slash; defaults to `localhost` with the configured port. */
 export function baseUrlOf({ API_BASE_URL, PORT }: ApiConfig): string {
   return API_BASE_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`;

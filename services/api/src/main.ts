@@ -1,4 +1,5 @@
 import { type Logger, runService } from '@longshore/service';
+import { findApiProblems } from './api-problems.js';
 import { startApi } from './api-service.js';
 import { createKey, migrateAll, seedTables } from './commands.js';
 import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
@@ -11,6 +12,7 @@ process.exit(
     environment: process.env,
     variables: apiVariables,
     readConfig: readApiConfig,
+    findProblems: findApiProblems,
     start: startApi,
     args,
     commands: {

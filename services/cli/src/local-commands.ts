@@ -1,4 +1,4 @@
-import type { ApiConfig } from '@longshore/api';
+import type { ApiConfig, findApiProblems } from '@longshore/api';
 import type { Logger, RunningService } from '@longshore/service';
 import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import type { Command } from 'commander';
@@ -37,8 +37,8 @@ export function addLocalCommands(program: Command): void {
     .addHelpText(...example('PORT=8080 longshore api dist/application.js'))
     .action(async (application?: string) => {
       await prepareToLoad(nameApplication(application));
-      const { startApi } = await import('@longshore/api');
-      await exitAfter(runApi(startApi));
+      const { findApiProblems, startApi } = await import('@longshore/api');
+      await exitAfter(runApi(startApi, { findProblems: findApiProblems }));
     });
   command('worker', 'Run jobs')
     .option('--once', 'run the jobs that are ready, and exit: for cron and other schedulers')
@@ -46,7 +46,7 @@ export function addLocalCommands(program: Command): void {
     .action(async (application: string | undefined, { once = false }: { once?: boolean }) => {
       await prepareToLoad(nameApplication(application));
       const { runService } = await import('@longshore/service');
-      const { readWorkerConfig, startWorker, startWorkerOnce, workerVariables } =
+      const { findWorkerProblems, readWorkerConfig, startWorker, startWorkerOnce, workerVariables } =
         await import('@longshore/worker');
       const environment = process.env;
       await exitAfter(
@@ -55,6 +55,7 @@ export function addLocalCommands(program: Command): void {
           environment,
           variables: workerVariables,
           readConfig: readWorkerConfig,
+          findProblems: findWorkerProblems,
           start: once ? startWorkerOnce : startWorker,
         }),
       );
@@ -65,7 +66,7 @@ export function addLocalCommands(program: Command): void {
     .addHelpText(...example('PORT=8081 DASHBOARD_PASSWORD=… longshore dashboard'))
     .action(async () => {
       const { runService } = await import('@longshore/service');
-      const { dashboardServiceVariables, readDashboardConfig, startDashboard } =
+      const { dashboardServiceVariables, findDashboardProblems, readDashboardConfig, startDashboard } =
         await import('@longshore/dashboard');
       await exitAfter(
         runService({
@@ -73,6 +74,7 @@ export function addLocalCommands(program: Command): void {
           environment: process.env,
           variables: dashboardServiceVariables,
           readConfig: readDashboardConfig,
+          findProblems: findDashboardProblems,
           start: startDashboard,
         }),
       );
@@ -109,7 +111,13 @@ export function addLocalCommands(program: Command): void {
     });
 }
 
-async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promise<number> {
+async function runApi(
+  start: ApiStart,
+  more: {
+    readonly findProblems?: typeof findApiProblems;
+    readonly writeLog?: (line: string) => void;
+  } = {},
+): Promise<number> {
   const { runService } = await import('@longshore/service');
   const { apiVariables, readApiConfig } = await import('@longshore/api');
   return runService({
@@ -118,7 +126,7 @@ async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promi
     variables: apiVariables,
     readConfig: readApiConfig,
     start,
-    ...(writeLog && { writeLog }),
+    ...more,
   });
 }
 
@@ -129,7 +137,7 @@ async function runCommand(start: ApiStart): Promise<void> {
     void process.stdout.write(`${formatLogLine(line.trimEnd(), paint)}\n`);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const log = process.stdout.isTTY ? writeLog : undefined;
-  await exitAfter(withDevelopmentPostgres(say, () => runApi(start, log)));
+  await exitAfter(withDevelopmentPostgres(say, () => runApi(start, log && { writeLog: log })));
 }
 
 /** Exits with the service's exit code, even if the application has left timers or connections open. */

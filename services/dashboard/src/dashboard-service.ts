@@ -12,7 +12,9 @@ import {
   dashboardAccess,
   dashboardSettings,
   dashboardVariables,
+  dashboardProblems,
   databaseOptions,
+  databaseProblems,
   databaseVariables,
   drain,
   type Environment,
@@ -35,8 +37,9 @@ import {
   startTracing,
   storageHealth,
   whenAvailable,
-  withVariableNames,
+  validValues,
 } from '@longshore/service';
+import { MemoryStorage } from '@longshore/jobs';
 import { PostgresStorage } from 'longshore';
 import Type from 'typebox';
 
@@ -80,17 +83,15 @@ async function start(
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   app.use(
-    withVariableNames(() =>
-      createDashboard({
-        storage,
-        control: storage,
-        closing: closing.signal,
-        onAction: (action) => logger.info({ ...action }, 'dashboard action'),
-        onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
-        ...dashboardSettings(config),
-        ...access,
-      }),
-    ),
+    createDashboard({
+      storage,
+      control: storage,
+      closing: closing.signal,
+      onAction: (action) => logger.info({ ...action }, 'dashboard action'),
+      onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
+      ...dashboardSettings(config),
+      ...access,
+    }),
   );
   app.use((context) => {
     if (context.path !== '/') return;
@@ -128,7 +129,7 @@ function alertSender(
     if (!outages.covers(error))
       logger.warn({ err: error, target }, 'warnings not checked, or alert not sent');
   };
-  return withVariableNames(() => new AlertSender({ ...alertSettings(config), storage, onError }));
+  return new AlertSender({ ...alertSettings(config), storage, onError });
 }
 
 const variables = Type.Object({
@@ -157,4 +158,17 @@ export function readDashboardConfig(environment: Environment): DashboardConfig {
     (config) => problemsOf(() => dashboardAccess(config)),
     (config) => problemsOf(() => alertSettings(config)),
   ]);
+}
+
+/** Returns what the dashboard would find wrong when it starts, besides what {@link readDashboardConfig} reports. */
+export async function findDashboardProblems(environment: Environment): Promise<readonly string[]> {
+  const config = validValues(variables, environment);
+  const storage = new MemoryStorage();
+  return [
+    ...databaseProblems(config, (options) => void new PostgresStorage(options).close()),
+    ...dashboardProblems(config, {
+      dashboard: (options) => createDashboard({ storage, ...options }),
+      alerts: (options) => new AlertSender({ storage, ...options }),
+    }),
+  ];
 }

@@ -1,7 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { hashPassword } from '@longshore/jobs-dashboard';
 import { runService } from '@longshore/service';
-import { dashboardServiceVariables, readDashboardConfig, startDashboard } from './dashboard-service.js';
+import {
+  dashboardServiceVariables,
+  findDashboardProblems,
+  readDashboardConfig,
+  startDashboard,
+} from './dashboard-service.js';
 
 if (process.argv[2] === 'hash-password') await printPasswordHash();
 else
@@ -11,6 +16,7 @@ else
       environment: process.env,
       variables: dashboardServiceVariables,
       readConfig: readDashboardConfig,
+      findProblems: findDashboardProblems,
       start: startDashboard,
       args: process.argv.slice(2),
     }),

@@ -1,5 +1,11 @@
 import { runService } from '@longshore/service';
-import { readWorkerConfig, startWorker, startWorkerOnce, workerVariables } from './worker-service.js';
+import {
+  findWorkerProblems,
+  readWorkerConfig,
+  startWorker,
+  startWorkerOnce,
+  workerVariables,
+} from './worker-service.js';
 
 process.exit(
   await runService({
@@ -7,6 +13,7 @@ process.exit(
     environment: process.env,
     variables: workerVariables,
     readConfig: readWorkerConfig,
+    findProblems: findWorkerProblems,
     start: startWorker,
     args: process.argv.slice(2),
     commands: { '--once': startWorkerOnce },

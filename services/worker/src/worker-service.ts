@@ -1,10 +1,12 @@
 import { createApplication } from '@longshore/edge';
-import { type EnqueueMiddleware, JobServer, runOnce } from '@longshore/jobs';
+import { type EnqueueMiddleware, JobServer, MemoryStorage, runOnce } from '@longshore/jobs';
 import {
   AccessLog,
+  applicationProblems,
   applicationVariables,
   type Config,
   databaseOptions,
+  databaseProblems,
   databaseVariables,
   type Environment,
   jobServerOptions,
@@ -21,6 +23,7 @@ import {
   type OnRelease,
   processMetrics,
   problemsOf,
+  queueProblems,
   readConfig,
   readQueues,
   type RunningService,
@@ -29,6 +32,7 @@ import {
   startService,
   startTracing,
   storageHealth,
+  validValues,
   whenAvailable,
 } from '@longshore/service';
 import Koa from 'koa';
@@ -173,4 +177,17 @@ export function readWorkerConfig(environment: Environment): WorkerConfig {
   return readConfig(variables, environment, [
     ({ WORKER_QUEUES }) => problemsOf(() => readQueues(WORKER_QUEUES)),
   ]);
+}
+
+/** Returns what the worker would find wrong when it starts, besides what {@link readWorkerConfig} reports. */
+export async function findWorkerProblems(environment: Environment): Promise<readonly string[]> {
+  const config = validValues(variables, environment);
+  return [
+    ...applicationProblems(config),
+    ...databaseProblems(config, (options) => void new PostgresStorage(options).close()),
+    ...queueProblems(
+      config,
+      (queues) => new JobServer({ storage: new MemoryStorage(), handlers: [], ...queues }),
+    ),
+  ];
 }

@@ -43,6 +43,33 @@ export function readConfig<Schema extends TObject>(
   environment: Environment,
   checks: readonly Check<Config<Schema>>[] = [],
 ): Config<Schema> {
+  const { config, problems, unusable } = valuesOf(schema, environment);
+  const further = checks
+    .flatMap((check) => check(config))
+    .filter((problem) => ![...unusable].some((name) => problem.includes(name)));
+  const all = new Set([...problems, ...further]);
+  if (all.size > 0) throw new ConfigError([...all]);
+  return config;
+}
+
+/** Returns the configuration of {@link readConfig} as checks see it: what is required may be missing, because it is invalid. */
+export function validValues<Schema extends TObject>(
+  schema: Schema,
+  environment: Environment,
+): Config<Schema> {
+  return valuesOf(schema, environment).config;
+}
+
+function valuesOf<Schema extends TObject>(
+  schema: Schema,
+  environment: Environment,
+): {
+  /** Lacks what is required and invalid. */
+  readonly config: Config<Schema>;
+  readonly problems: readonly string[];
+  /** The variables with a problem. */
+  readonly unusable: ReadonlySet<string>;
+} {
   const given = givenValues(schema, environment);
   const values: Record<string, unknown> = Object.fromEntries(
     Object.entries(given.values).map(([name, { text }]) => [name, text]),
@@ -72,13 +99,7 @@ export function readConfig<Schema extends TObject>(
     const file = given.values[name]?.file;
     if (file !== undefined && name in values) values[name] = pathToFileURL(file).href;
   }
-  const config = Object.freeze(values as Static<Schema>);
-  for (const check of checks)
-    problems.push(
-      ...check(config).filter((problem) => ![...unusable].some((name) => problem.includes(name))),
-    );
-  if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
-  return config;
+  return { config: Object.freeze(values as Static<Schema>), problems, unusable };
 }
 
 /** Returns the problems of the {@link ConfigError} that `read` throws; none if it does not throw. */

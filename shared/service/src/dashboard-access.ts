@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type Config, ConfigError, listOf } from './config.js';
+import { type Config, ConfigError, listOf, problemsOf } from './config.js';
 import { dashboardVariables } from './variables.js';
 
 const variables = Type.Object(dashboardVariables);
@@ -58,7 +58,7 @@ export function dashboardAccess(config: DashboardConfig): DashboardAccess {
 }
 
 function usersIn(text: string): NonNullable<DashboardAccess['users']> {
-  return listOf(text, 'DASHBOARD_USERS').map((entry, index) => {
+  const users = listOf(text, 'DASHBOARD_USERS').map((entry, index) => () => {
     const [, name = '', role = '', password = ''] = /^([^:]+):([^:]+):(.+)$/.exec(entry) ?? [];
     if (!isRole(role))
       throw new ConfigError(
@@ -66,29 +66,37 @@ function usersIn(text: string): NonNullable<DashboardAccess['users']> {
       );
     return { name, role, password };
   });
+  requireAll(users);
+  return users.map((user) => user());
 }
 
 function openIdOf(config: DashboardConfig): NonNullable<DashboardAccess['openId']> {
+  const clientId = (): string => required(config, 'DASHBOARD_OIDC_CLIENT_ID', 'DASHBOARD_OIDC_ISSUER');
+  const baseUrl = (): string => required(config, 'DASHBOARD_BASE_URL', 'DASHBOARD_OIDC_ISSUER');
+  requireAll([clientId, baseUrl, () => mappingOf(config)]);
   return {
     issuer: config.DASHBOARD_OIDC_ISSUER,
-    clientId: required(config, 'DASHBOARD_OIDC_CLIENT_ID', 'DASHBOARD_OIDC_ISSUER'),
+    clientId: clientId(),
     clientSecret: config.DASHBOARD_OIDC_CLIENT_SECRET || undefined,
     scope: config.DASHBOARD_OIDC_SCOPE,
     roleClaim: config.DASHBOARD_OIDC_ROLE_CLAIM,
-    baseUrl: required(config, 'DASHBOARD_BASE_URL', 'DASHBOARD_OIDC_ISSUER'),
+    baseUrl: baseUrl(),
     ...mappingOf(config),
   };
 }
 
 function proxyOf(config: DashboardConfig): NonNullable<DashboardAccess['proxyHeaders']> {
+  const addresses = (): string[] =>
+    listOf(
+      required(config, 'DASHBOARD_PROXY_ADDRESSES', 'DASHBOARD_PROXY_USER_HEADER'),
+      'DASHBOARD_PROXY_ADDRESSES',
+    );
+  requireAll([addresses, () => mappingOf(config), () => requireSomeRole(config)]);
   return {
     userHeader: config.DASHBOARD_PROXY_USER_HEADER,
     groupsHeader: config.DASHBOARD_PROXY_GROUPS_HEADER || undefined,
     groupsSeparator: config.DASHBOARD_PROXY_GROUPS_SEPARATOR,
-    addresses: listOf(
-      required(config, 'DASHBOARD_PROXY_ADDRESSES', 'DASHBOARD_PROXY_USER_HEADER'),
-      'DASHBOARD_PROXY_ADDRESSES',
-    ),
+    addresses: addresses(),
     ...mappingOf(config),
   };
 }
@@ -107,6 +115,19 @@ function mappingOf({ DASHBOARD_ROLES, DASHBOARD_DEFAULT_ROLE }: DashboardConfig)
     defaultRole:
       DASHBOARD_DEFAULT_ROLE === 'none' ? undefined : roles.find((role) => role === DASHBOARD_DEFAULT_ROLE),
   };
+}
+
+function requireSomeRole(config: DashboardConfig): void {
+  if (config.DASHBOARD_PROXY_GROUPS_HEADER === '' && config.DASHBOARD_DEFAULT_ROLE === 'none')
+    throw new ConfigError(
+      'DASHBOARD_PROXY_USER_HEADER gives nobody a role: set DASHBOARD_PROXY_GROUPS_HEADER or DASHBOARD_DEFAULT_ROLE',
+    );
+}
+
+/** @throws {ConfigError} with the problems of all parts */
+function requireAll(parts: readonly (() => unknown)[]): void {
+  const problems = parts.flatMap(problemsOf);
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 function required(config: DashboardConfig, name: keyof DashboardConfig, because: string): string {

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { type Config, ConfigError, listOf } from './config.js';
+import { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
+import { refusals } from './refusals.js';
 import { dashboardVariables, serviceVariables } from './variables.js';
 
 const variables = Type.Object({ ...dashboardVariables, NODE_ENV: serviceVariables.NODE_ENV });
@@ -65,24 +67,55 @@ export function alertSettings(config: DashboardConfig): AlertSettings {
   };
 }
 
-/**
- * Calls `create`. Converts a TypeError about an option to a {@link ConfigError} that names the environment variable.
- */
-export function withVariableNames<Created>(create: () => Created): Created {
+/** Creates what has the dashboard's settings, from a part of them. */
+interface DashboardConstructors {
+  readonly dashboard: (options: Partial<DashboardSettings & DashboardAccess>) => unknown;
+  readonly alerts: (options: AlertSettings) => unknown;
+}
+
+/** Returns what the dashboard and its alerts refuse of their settings, see {@link refusals}. */
+export function dashboardProblems(config: DashboardConfig, create: DashboardConstructors): string[] {
+  const webhooks = { urls: config.DASHBOARD_ALERT_URLS, secret: config.DASHBOARD_ALERT_SECRET };
+  return [
+    ...refusals({ ...dashboardSettings(config), ...accessOf(config) }, dashboardOptions, create.dashboard),
+    ...(webhooks.urls === ''
+      ? []
+      : refusals(webhooks, alertOptions, ({ urls = 'https://example.com', secret = '' }) =>
+          create.alerts(
+            alertSettings({ ...config, DASHBOARD_ALERT_URLS: urls, DASHBOARD_ALERT_SECRET: secret }),
+          ),
+        )),
+  ];
+}
+
+/** Returns how people sign in; nothing if that has problems, which reading the configuration reports. */
+function accessOf(config: DashboardConfig): DashboardAccess {
   try {
-    return create();
+    return dashboardAccess(config);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const message = error.message
-      .replace('logUrl', 'DASHBOARD_LOG_URL')
-      .replace('runbookUrl', 'DASHBOARD_RUNBOOK_URL')
-      .replace('traceUrl', 'DASHBOARD_TRACE_URL')
-      .replace(/^tenant must/, 'DASHBOARD_TENANT must')
-      .replace(/^An alert URL|^The alert URL/, 'DASHBOARD_ALERT_URLS: $&')
-      .replace(/^The URL of the dashboard/, 'DASHBOARD_BASE_URL: $&')
-      .replace('The alert secret', 'DASHBOARD_ALERT_SECRET')
-      .replace(/^The logo/, 'DASHBOARD_LOGO: $&')
-      .replace(/^The accent colour|^Not a colour/, 'DASHBOARD_ACCENT: $&');
-    throw new ConfigError(message);
+    if (error instanceof ConfigError) return {};
+    throw error;
   }
 }
+
+const dashboardOptions: Readonly<Record<keyof (DashboardSettings & DashboardAccess), string>> = {
+  path: 'DASHBOARD_PATH',
+  baseUrl: 'DASHBOARD_BASE_URL',
+  instance: 'DASHBOARD_INSTANCE',
+  logo: 'DASHBOARD_LOGO',
+  accent: 'DASHBOARD_ACCENT',
+  production: 'NODE_ENV',
+  requireReasons: 'DASHBOARD_REQUIRE_REASONS',
+  readTimeoutMs: 'DASHBOARD_READ_TIMEOUT_MS',
+  logUrl: 'DASHBOARD_LOG_URL',
+  tenant: 'DASHBOARD_TENANT',
+  runbookUrl: 'DASHBOARD_RUNBOOK_URL',
+  traceUrl: 'DASHBOARD_TRACE_URL',
+  password: 'DASHBOARD_PASSWORD',
+  users: 'DASHBOARD_USERS',
+  openId: 'DASHBOARD_OIDC_ISSUER',
+  proxyHeaders: 'DASHBOARD_PROXY_ADDRESSES',
+  secret: 'DASHBOARD_SECRET',
+};
+
+const alertOptions = { urls: 'DASHBOARD_ALERT_URLS', secret: 'DASHBOARD_ALERT_SECRET' } as const;

@@ -11,10 +11,11 @@ export {
   type SeedOptions,
 } from './application.js';
 export { AccessLog } from './access-log.js';
-export { type Config, ConfigError, listOf, problemsOf, readConfig } from './config.js';
+export { type Config, ConfigError, listOf, problemsOf, readConfig, validValues } from './config.js';
 export { type Environment, secretsOf } from './given-values.js';
 export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
-export { alertSettings, withVariableNames, dashboardSettings } from './dashboard-settings.js';
+export { alertSettings, dashboardProblems, dashboardSettings } from './dashboard-settings.js';
+export { databaseProblems } from './database-problems.js';
 export {
   databaseOptions,
   retentionDays,
@@ -40,8 +41,13 @@ export { measureEnqueued } from './job-metrics.js';
 export { currentRequest, type EndedRequest, observeRequests } from './observed-requests.js';
 export { startTracing, type Tracing } from './tracing.js';
 export { measurePools, processMetrics, serviceVersion } from './process-metrics.js';
-export { jobServerOptions, readQueues } from './job-server.js';
-export { type ApplicationParts, loadApplication, type LoadedApplication } from './load-application.js';
+export { jobServerOptions, queueProblems, readQueues } from './job-server.js';
+export {
+  type ApplicationParts,
+  applicationProblems,
+  loadApplication,
+  type LoadedApplication,
+} from './load-application.js';
 export { testJob } from './test-job.js';
 export {
   createLogger,

@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox';
-import { ConfigError, rangeOf } from './config.js';
+import { problemsOf, rangeOf } from './config.js';
 import { type Environment, givenValues, secretsOf } from './given-values.js';
 import { serviceVersion } from './process-metrics.js';
 
@@ -10,6 +10,8 @@ interface Inspected {
   readonly environment: Environment;
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => object;
+  /** Returns what the service would find wrong when it starts, besides. */
+  readonly findProblems?: (environment: Environment) => Promise<readonly string[]>;
   /** Commands by name. */
   readonly commands?: Readonly<Record<string, unknown>>;
 }
@@ -27,34 +29,34 @@ interface Definition {
 
 const documentation = 'https://github.com/longshore-jobs/longshore/blob/main/docs/configuration.md';
 
+type Inspection = (service: Inspected) => Promise<{ readonly text: string; readonly code: number }>;
+
 /** The options that print something about a service instead of starting it. */
-export const inspections: Readonly<Record<string, (service: Inspected) => { text: string; code: number }>> = {
-  '--help': (service) => ({ text: helpOf(service), code: 0 }),
-  '--version': ({ name }) => ({ text: `${name} ${serviceVersion}`, code: 0 }),
-  '--check': (service) => {
-    const { problems } = configOf(service);
+export const inspections: Readonly<Record<string, Inspection>> = {
+  '--help': async (service) => ({ text: helpOf(service), code: 0 }),
+  '--version': async ({ name }) => ({ text: `${name} ${serviceVersion}`, code: 0 }),
+  '--check': async (service) => {
+    const { problems } = await configOf(service);
     return problems.length === 0
       ? { text: 'The configuration is valid.', code: 0 }
       : { text: problems.map((problem) => `${problem}.`).join('\n'), code: 1 };
   },
-  '--print-config': (service) => {
-    const { config, problems } = configOf(service);
+  '--print-config': async (service) => {
+    const { config, problems } = await configOf(service);
     const lines = [...printed(service, config), ...problems.map((problem) => `# ${problem}.`)];
     return { text: lines.join('\n'), code: problems.length === 0 ? 0 : 1 };
   },
 };
 
-/** Returns the configuration, which is empty if it has problems, and the problems. */
-function configOf({ readConfig, environment }: Inspected): {
+/** Returns the configuration, which is empty if it has problems that reading it reports, and all problems. */
+async function configOf({ readConfig, findProblems, environment }: Inspected): Promise<{
   readonly config: Values;
   readonly problems: readonly string[];
-} {
-  try {
-    return { config: { ...readConfig(environment) }, problems: [] };
-  } catch (error) {
-    if (error instanceof ConfigError) return { config: {}, problems: error.problems };
-    throw error;
-  }
+}> {
+  let config: Values = {};
+  const problems = problemsOf(() => (config = { ...readConfig(environment) }));
+  const further = (await findProblems?.(environment)) ?? [];
+  return { config, problems: [...new Set([...problems, ...further])] };
 }
 
 /** Returns a line for each variable, in the format of an env file: its value and where that is from. */

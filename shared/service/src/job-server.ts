@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import Type from 'typebox';
 import type { LoadedApplication } from './load-application.js';
 import { type Config, ConfigError, listOf } from './config.js';
+import { refusals } from './refusals.js';
 import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
@@ -37,6 +38,21 @@ export function jobServerOptions(
     logHandlerLines: config.WORKER_JOB_LOG_STDOUT,
     logger,
   };
+}
+
+/**
+ * Returns what a job server refuses of its queues, see {@link refusals}.
+ *
+ * @param create creates a job server
+ */
+export function queueProblems(
+  { WORKER_QUEUES }: Pick<Config<typeof variables>, 'WORKER_QUEUES'>,
+  create: (options: { readonly queues?: ServerQueues }) => unknown,
+): string[] {
+  return refusals({ list: WORKER_QUEUES }, { list: 'WORKER_QUEUES' }, ({ list = '' }) => {
+    const queues = readQueues(list);
+    create(queues === null ? {} : { queues });
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   type EnqueueMiddleware,
   JobClient,
@@ -29,6 +30,31 @@ const variables = Type.Object({
   WORKER_RESULTS_DIR: serverVariables.WORKER_RESULTS_DIR,
   ...applicationVariables,
 });
+
+/** Returns what can be said against the module of the application without running it. */
+export function applicationProblems({
+  LONGSHORE_APP: specifier,
+}: Pick<Config<typeof variables>, 'LONGSHORE_APP'>): string[] {
+  if (specifier === undefined) return [notSet];
+  const { resolve = String } = import.meta as Partial<ImportMeta>; // loaders for TypeScript may lack it
+  try {
+    const url = resolve(urlOf(specifier));
+    return url.startsWith('file:') && !existsSync(fileURLToPath(url))
+      ? [`LONGSHORE_APP: there is no file "${specifier}"`]
+      : [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [`LONGSHORE_APP: the module "${specifier}" cannot be found: ${reason}`];
+  }
+}
+
+const notSet =
+  'LONGSHORE_APP is not set: name the module that exports your application, such as ./dist/application.js';
+
+/** Returns what to import for the value of `LONGSHORE_APP`. */
+function urlOf(specifier: string): string {
+  return /^[./]/.test(specifier) ? pathToFileURL(path.resolve(specifier)).href : specifier;
+}
 
 /** What a process uses for its application. */
 export interface ApplicationParts {
@@ -68,15 +94,10 @@ export async function loadApplication(
   parts: ApplicationParts,
 ): Promise<LoadedApplication> {
   const { LONGSHORE_APP: specifier, LONGSHORE_TEST_JOB, NODE_ENV, WORKER_RESULTS_DIR: directory } = config;
-  if (specifier === undefined)
-    throw new ConfigError(
-      'LONGSHORE_APP is not set: name the module that exports your application, such as ./dist/application.js',
-    );
-  const isPath = /^[./]/.test(specifier);
-  const url = isPath ? pathToFileURL(path.resolve(specifier)).href : specifier;
+  if (specifier === undefined) throw new ConfigError(notSet);
   let module: { application?: unknown };
   try {
-    module = (await import(url)) as { application?: unknown };
+    module = (await import(urlOf(specifier))) as { application?: unknown };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError(`LONGSHORE_APP: the module "${specifier}" cannot be loaded: ${reason}`, {

@@ -35,6 +35,11 @@ interface ServiceDescription<Config> {
   readonly variables: TObject;
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
+  /**
+   * Returns what the service would find wrong when it starts, besides the problems that `readConfig` reports. Commands may
+   * need less.
+   */
+  readonly findProblems?: (environment: Environment) => Promise<readonly string[]>;
   readonly start: Start<Config>;
   /** The arguments of the process; empty by default. The first one names a command to run instead of the service. */
   readonly args?: readonly string[];
@@ -57,7 +62,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   const [option = ''] = service.args ?? [];
   const inspect = Object.hasOwn(inspections, option) ? inspections[option] : undefined;
   if (inspect !== undefined) {
-    const { text, code } = inspect(service);
+    const { text, code } = await inspect(service);
     process.stdout.write(`${text}\n`);
     return code;
   }
@@ -71,6 +76,8 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     logger = createLogger(service.name, config.LOG_LEVEL, service.writeLog);
     for (const warning of misspeltVariables(service.environment, variableNames(service.variables)))
       logger.warn({}, warning);
+    const problems = start === service.start ? await service.findProblems?.(service.environment) : [];
+    if (problems !== undefined && problems.length > 0) throw new ConfigError(problems);
     const running = await start(config, logger, signal);
     if (running === null) return 0;
     process.off('uncaughtExceptionMonitor', report);

@@ -282,8 +282,12 @@ const variables = Type.Object(databaseVariables);
  * @param logger logs migrations that wait, see `PostgresOptions.logger`
  */
 export function databaseOptions(config: Config<typeof variables>, applicationName: string, logger: Logger) {
+  return { ...configuredOptions(config), logger, applicationName: `longshore ${applicationName}` };
+}
+
+/** Returns the options of `PostgresStorage` that are from variables. */
+export function configuredOptions(config: Config<typeof variables>) {
   return {
-    logger,
     url: config.DATABASE_URL,
     schema: config.DATABASE_SCHEMA,
     pooler: config.DATABASE_POOLER,
@@ -304,7 +308,6 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     useRecommendedIsolationLevel: config.DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL,
     disableGlobalLocks: config.DATABASE_DISABLE_GLOBAL_LOCKS,
     retentionDays: retentionDays(config),
-    applicationName: `longshore ${applicationName}`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import Type from 'typebox';
-import { ConfigError, dashboardAccess, dashboardVariables, readConfig } from '../src/index.js';
+import { ConfigError, dashboardAccess, dashboardVariables, problemsOf, readConfig } from '../src/index.js';
 
 const accessOf = (environment: Record<string, string>) =>
   dashboardAccess(readConfig(Type.Object(dashboardVariables), environment));
@@ -61,4 +61,14 @@ describe('The configuration of access to the dashboard', () => {
         .to.throw(ConfigError, message)
         .and.not.match(/secret/);
     });
+
+  it('is rejected with all problems at once', () => {
+    const environment = { DASHBOARD_PROXY_USER_HEADER: 'X-User', DASHBOARD_ROLES: 'sre=root' };
+    expect(problemsOf(() => accessOf(environment))).to.deep.equal([
+      'DASHBOARD_PROXY_ADDRESSES is not set, which DASHBOARD_PROXY_USER_HEADER requires',
+      'DASHBOARD_ROLES: “sre=root” is not group=role with the role viewer, operator or admin',
+      'DASHBOARD_PROXY_USER_HEADER gives nobody a role: set DASHBOARD_PROXY_GROUPS_HEADER or DASHBOARD_DEFAULT_ROLE',
+    ]);
+    expect(problemsOf(() => accessOf({ DASHBOARD_USERS: 'ann:secret,bob' }))).to.have.lengthOf(2);
+  });
 });
