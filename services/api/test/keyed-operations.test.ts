@@ -75,6 +75,8 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       jobs: [{ definition: work, args: {}, options: { ...later, queue: 'batches' } }],
     });
     const [ofBatch] = await storage.jobs.list({ filter: { queue: ['batches'] }, limit: 1 });
+    const concurrency = { key: 'tenant-7', limit: 1 };
+    for (const queue of ['keyed', 'keyed']) await job({ queue, concurrency });
     const purged = await job({ queue: 'purged' });
     for (const id of ['triggered', 'running', 'paused'])
       await client.recurring.addOrUpdate({ id, definition: work, args: {}, cron });
@@ -169,6 +171,12 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       '/queues/{queueName}/resume': {
         path: '/queues/still/resume',
         effect: pausedOf('queue', 'name', 'still'),
+      },
+      '/queues/{queueName}/limit-key': {
+        path: '/queues/keyed/limit-key',
+        body: { concurrencyKey: 'tenant-7', limit: 3 },
+        effect: `select max((meta ->> 'concurrencyLimit')::integer) as most from (
+          select meta from longshore.job union all select meta from longshore.job_blocked) as live`,
       },
       '/queues/{queueName}/purge': { path: '/queues/purged/purge', effect: stateOf(purged) },
       '/job-types/{jobTypeName}/pause': { path: '/job-types/test/pause', effect: pausedTypes },

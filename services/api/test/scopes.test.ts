@@ -27,6 +27,7 @@ const expected: Readonly<Record<string, string>> = {
   'PUT /queues/{queueName}/pause': 'operate',
   'PUT /queues/{queueName}/resume': 'operate',
   'PATCH /queues/{queueName}': 'operate',
+  'PUT /queues/{queueName}/limit-key': 'operate',
   'PUT /queues/{queueName}/purge': 'operate',
   'POST /queues/{queueName}/jobs': 'write',
   'GET /servers': 'read',

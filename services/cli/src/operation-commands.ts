@@ -44,6 +44,7 @@ const collections: Readonly<Record<string, Collection>> = {
     operations: [
       queueOperations.create,
       queueOperations.limit,
+      queueOperations.limitKey,
       queueOperations.pause,
       queueOperations.resume,
       queueOperations.purge,

@@ -109,6 +109,20 @@ describe('The command line, with an installation that answers', () => {
       ['queues', 'limit', 'mail', '--concurrency-limit', 'null'],
       'PATCH queues/mail {"concurrencyLimit":null}',
     ],
+    [
+      [
+        'queues',
+        'limit-key',
+        'mail',
+        '--concurrency-key',
+        'tenant-7',
+        '--limit',
+        '5',
+        '--reason',
+        'large order',
+      ],
+      'PUT queues/mail/limit-key {"concurrencyKey":"tenant-7","limit":5,"reason":"large order"}',
+    ],
     [['queues', 'purge', 'mail', '--reason', 'wrong list'], 'PUT queues/mail/purge {"reason":"wrong list"}'],
     [
       ['set-aside', 'discard', String(first), '--reason', 'beyond repair'],

@@ -79,7 +79,10 @@ export function queuesResource(
   requiresReason: boolean,
 ): Resource {
   const serving = { storage, requiresReason, toItem: toQueueItem };
-  const { declarations, functions } = served([queueOperations.pause, queueOperations.resume], serving);
+  const { declarations, functions } = served(
+    [queueOperations.pause, queueOperations.resume, queueOperations.limitKey],
+    serving,
+  );
   const find = async (name: string, { transaction }: Pick<CallContext, 'transaction'> = {}) => {
     const queue = await storage.queues.find(name, transaction);
     return queue === null ? undefined : toQueueItem(queue);

@@ -106,6 +106,36 @@ onEachStorage('Queues as resources', (api) => {
     ]);
   });
 
+  it('PUT /queues/{queue}/limit-key sets the limit of blocked jobs, and records it in the audit', async () => {
+    const queue = api.newName();
+    const concurrency = { key: 'tenant-7', limit: 1 };
+    const jobs = [1, 2, 3].map((a) => ({ name: 'add', args: { a, b: 2 }, queue, concurrency }));
+    for (const job of jobs) await api.post('/jobs', job);
+    let resolved = 1;
+    while (resolved > 0) resolved = await api.storage.maintenance.resolveDependencies(100);
+    const body = { concurrencyKey: 'tenant-7', limit: 2, reason: 'large order' };
+    const { status, item, headers } = await api.put(`/queues/${queue}/limit-key`, body);
+    expect([status, item['name'], headers['x-total-count']]).to.deep.equal([200, queue, '2']);
+    const { items } = await api.get(`/queues/${queue}/jobs`);
+    const limits = items.map((job) => (job['concurrency'] as { limit: number }).limit);
+    expect(limits).to.have.members([1, 2, 2]);
+    const [entry] = await api.storage.audit.list({ limit: 1, target: queue });
+    expect(entry).to.deep.include({ action: 'queues/limit-key', reason: 'large order', count: 2 });
+    expect(entry?.filter).to.deep.include({
+      values: { concurrencyKey: 'tenant-7', limit: 2 },
+      before: { limit: 1 },
+    });
+  });
+
+  it('PUT /queues/{queue}/limit-key of a key that blocks no jobs is 409, and of a limit out of bounds 422', async () => {
+    const path = `/queues/${await make()}/limit-key`;
+    const { codes, text } = await api.put(path, { concurrencyKey: 'tenant-7', limit: 2 });
+    expect(codes).to.deep.equal([40902]);
+    expect(text).to.contain('no job of the queue is blocked by the key “tenant-7”');
+    expect((await api.put(path, { concurrencyKey: 'tenant-7', limit: 0 })).codes).to.deep.equal([42202]);
+    expect((await api.put(path, { concurrencyKey: 'tenant-7' })).codes).to.deep.equal([42201]);
+  });
+
   it('DELETE /queues/{queue} keeps a reason in the audit', async () => {
     const queue = api.newName();
     await api.storage.queues.limit(queue, { concurrencyLimit: 1 });
@@ -130,11 +160,16 @@ onEachStorage('Queues as resources', (api) => {
     ['PUT', '/pause'],
     ['PUT', '/resume'],
     ['PUT', '/purge'],
+    ['PUT', '/limit-key'],
     ['GET', '/jobs'],
     ['POST', '/jobs'],
   ] as const) {
     it(`${method} /queues/{queue}${path} of an unknown queue is 404`, async () => {
-      const body = path === '/jobs' ? { name: 'add', args: { a: 1, b: 2 } } : {};
+      const bodies: Readonly<Record<string, object>> = {
+        '/jobs': { name: 'add', args: { a: 1, b: 2 } },
+        '/limit-key': { concurrencyKey: 'tenant-7', limit: 2 },
+      };
+      const body = bodies[path] ?? {};
       const answer = await api.call(method, `/queues/nowhere${path}`, method === 'GET' ? undefined : body);
       expect(answer.codes).to.deep.equal([40402]);
     });

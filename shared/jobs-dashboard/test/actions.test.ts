@@ -6,6 +6,7 @@ import { versionOf } from '../src/actions/job-edits.js';
 import { hasRole, type Role, roles } from '../src/auth/authenticator.js';
 import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
+import { seedBlockedKey } from './story-keys.js';
 import { seedSteps } from './story-steps.js';
 import type { Story } from './story.js';
 
@@ -39,6 +40,7 @@ describe('an action', () => {
     await site.story.storage.queues.resume('unused'); // creates the queue
     steppedId = (await seedSteps(site.story.storage)).failedId;
     await site.story.storage.savedSearches.save({ name: 'Known', query: 'state=done', savedBy: 'ada' });
+    await seedBlockedKey(site.story.storage);
     site.story.storage.setAside.add({ role: 'recurring', key: 'nightly' }, new Error('poisoned'));
   });
   afterEach(() => site.close());
@@ -73,12 +75,15 @@ describe('an action', () => {
     signal: '"packed"',
     step: '"charge"',
     type: 'any',
+    key: '"tenant-7"',
+    limit: '3',
   };
   /** Returns the location of a redirect, without the flash message. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
   const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
   const targetOf = (path: string, story: Story): string => {
     if (path === '/queues/:target/delete') return 'unused';
+    if (path === '/queues/:target/limit-key') return 'keyed';
     if (path.startsWith('/queues')) return 'mail';
     if (path.startsWith('/recurring')) return story.recurringId;
     if (path.startsWith('/batches')) return story.batchId;
@@ -133,6 +138,23 @@ describe('an action', () => {
     expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('until it is resumed');
     await act('/queues/mail/resume');
     expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until it is resumed');
+  });
+
+  it('sets the limit of a key for its blocked jobs, says so, and shows it in the audit', async () => {
+    const { headers } = await act('/queues/keyed/limit-key', { reason: 'large order' });
+    expect(placeIn(headers)).to.equal('../../queues/keyed');
+    const jobs = await site.story.storage.jobs.list({ filter: { queue: ['keyed'] }, limit: 9 });
+    expect(jobs.map(({ concurrencyLimit }) => concurrencyLimit)).to.have.members([1, 3]);
+    const text = textOf((await site.http.get('/job-dashboard/audit?action=queues/limit-key')).text);
+    expect(text).to.match(/Limited a key of queue\s+keyed/);
+    expect(text).to.contain('concurrencyKey: "tenant-7", limit: 1 → 3').and.to.contain('large order');
+  });
+
+  it('refuses the limit of a key that blocks no jobs, and one that is no number', async () => {
+    expect((await act('/queues/keyed/limit-key', { key: '"other"' })).status).to.equal(409);
+    for (const limit of ['', '0', 'many'])
+      expect((await act('/queues/keyed/limit-key', { limit })).status).to.equal(422);
+    expect(records).to.deep.equal([]);
   });
 
   it('is reported to the application, with its user', async () => {

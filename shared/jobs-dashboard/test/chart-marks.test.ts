@@ -74,9 +74,18 @@ describe('the marks in charts', () => {
         filter: { before: { concurrencyLimit: 2 }, values: { concurrencyLimit: 4 } },
         minutesAgo: 9,
       },
+      {
+        action: 'queues/limit-key',
+        target: 'mail',
+        filter: { before: { limit: 2 }, values: { concurrencyKey: 'tenant-7', limit: 1_000 } },
+        minutesAgo: 7,
+      },
       { action: 'queues/resume', target: 'mail', filter: { outcome: 'refused' }, minutesAgo: 5 },
     ]);
-    expect(texts).to.deep.equal(['ann changed the limits of queue “mail”: at once 2 → 4']);
+    expect(texts).to.deep.equal([
+      'ann set the limit of key “tenant-7” of queue “mail” to 1,000',
+      'ann changed the limits of queue “mail”: at once 2 → 4',
+    ]);
   });
 
   it('are one for actions that fall together, with their number and the first of them', async () => {

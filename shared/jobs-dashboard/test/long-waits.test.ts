@@ -134,6 +134,14 @@ describe('a flood of jobs with one concurrency key', () => {
     expect(waited(300_000, 99)).to.deep.equal([]);
   });
 
+  it('is reported with a form that sets the limit of the key', () => {
+    expect(waited(300_000)[0]?.button).to.deep.equal({
+      path: 'queues/q/limit-key',
+      word: 'Raise the key’s limit',
+      limits: { keys: ['tenant-7'], limit: flood.details?.limit },
+    });
+  });
+
   it('is reported after half a minute, from a thousand jobs on', () => {
     const [warning, ...otherWarnings] = waited(30_000);
     expect(otherWarnings).to.deep.equal([]);

@@ -107,6 +107,8 @@ const calls: Readonly<Record<string, Call>> = {
   'queues.resume': ({ storage }, transaction) => storage.queues.resume('new-7', { transaction, audit }),
   'queues.limit': ({ storage }, transaction) =>
     storage.queues.limit('new-8', { concurrencyLimit: 3 }, { transaction, audit }),
+  'queues.limitKey': ({ storage }, transaction) =>
+    storage.queues.limitKey('keyed', 'c', 3, { transaction, audit }),
   'queues.delete': ({ storage }, transaction) => storage.queues.delete('idle', { transaction, audit }),
   'jobTypes.pause': ({ storage }, transaction) => storage.jobTypes.pause('work', { transaction, audit }),
   'jobTypes.resume': ({ storage }, transaction) => storage.jobTypes.resume('paused', { transaction, audit }),
@@ -206,6 +208,7 @@ describe('A call with a transaction, whose pool has no other connection', () => 
        select queue_id, $1::uuid, 'one', 'step', 'failed', 1, false, 1, 1, $1::uuid, now() from longshore.job_history where id = $1::uuid`,
       [failed],
     );
+    await enqueued({ queue: 'keyed', concurrency: { key: 'c', limit: 1 } }); // blocked, because nothing resolves keys
     const batch = await client.enqueueBatch({ jobs: [{ definition: job, args: {} }] });
     await client.recurring.addOrUpdate({ id: 'known', definition: job, args: {}, cron: '0 3 * * *' });
     await storage.jobTypes.pause('paused');

@@ -15,7 +15,7 @@
 --   src/control/quotas.ts (6 statements)
 --   src/dependencies/batches.sql.ts (10 statements)
 --   src/dependencies/blocking-keys.sql.ts (1 statement)
---   src/dependencies/concurrency-keys.sql.ts (10 statements)
+--   src/dependencies/concurrency-keys.sql.ts (12 statements)
 --   src/dependencies/skipped-jobs.ts (2 statements)
 --   src/enqueue/direct-inserts.ts (1 statement)
 --   src/enqueue/replace-jobs.sql.ts (1 statement)
@@ -1318,8 +1318,27 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 
 -- ==== src/dependencies/concurrency-keys.sql.ts ====
 
+-- longshore-check-key
+insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+values ($1, '00000000-0000-0000-0000-000000000000', 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', $2::text));
+
 -- longshore-delete-full-key-rates
 delete from longshore.key_rate where queue_id > 0 and full_at < now() and wake_at is null;
+
+-- longshore-limit-blocked
+  with blocked as materialized (
+    select id, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
+    where queue_id = $1 and meta ->> 'concurrencyKey' = $2 order by id for update
+  ),
+  changed as (
+    update longshore.job_blocked as job
+    set meta = jsonb_set(job.meta, '{concurrencyLimit}', to_jsonb($3::integer))
+    from blocked where job.queue_id = $1 and job.id = blocked.id and blocked.jobs <> $3::integer
+    returning 1
+  )
+  select (select count(*)::integer from changed) as changed,
+    to_jsonb(array(select distinct jobs from blocked order by jobs limit 10)) as before;
 
 -- longshore-lock-keys
 select pg_advisory_xact_lock(key.lock)::text

@@ -8,6 +8,7 @@ import {
   type NewAuditEntry,
   notPaused,
 } from '@longshore/jobs/storage';
+import { resolveAll } from './dependent-job.js';
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
@@ -117,6 +118,20 @@ export function auditingActions(fixture: Fixture): void {
           (options) =>
             queues.limit(name, { concurrencyLimit: 7 }, options),
       ),
+    'limiting a key': async () => {
+      const name = fixture.newQueue();
+      const meta = { concurrencyKey: 'a', concurrencyLimit: 1 };
+      const jobs = [newJob(name), newJob(name)].map((job) => ({ ...job, meta }));
+      await fixture.storage.enqueuer.enqueue(jobs);
+      await resolveAll(fixture.storage);
+      return {
+        act: (options) => fixture.storage.queues.limitKey(name, 'a', 2, options),
+        read: async () => {
+          const listed = await fixture.storage.jobs.list({ filter: { queue: [name] }, limit: 10 });
+          return listed.map(({ concurrencyLimit }) => concurrencyLimit);
+        },
+      };
+    },
     'deleting a queue': () =>
       onQueue(
         ({ queues }, name) =>

@@ -26,6 +26,7 @@ import { following } from './following.js';
 import { holding } from './holding.js';
 import { ratingKeys } from './key-rates.js';
 import { keying } from './keying.js';
+import { limitingKeys } from './limiting-keys.js';
 import { leasing } from './leasing.js';
 import { limiting } from './limiting.js';
 import { limitingCallers } from './limiting-callers.js';
@@ -101,6 +102,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('deleting queues', () => deletingQueues(fixture));
     describe('sharing concurrency keys', () => keying(fixture));
     describe('rates of concurrency keys', () => ratingKeys(fixture));
+    describe('limiting concurrency keys', () => limitingKeys(fixture));
     describe('holding unique keys', () => uniqueness(fixture));
     describe('replacing', () => replacing(fixture));
     describe('repeating requests', () => identifying(fixture));

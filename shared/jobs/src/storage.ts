@@ -110,7 +110,7 @@ export {
   timeBounds,
 } from './job/bounds.js';
 export type { Clock } from './job/clock.js';
-export type { Concurrency } from './job/concurrency.js';
+export { checkConcurrency, type Concurrency } from './job/concurrency.js';
 export { byJobName, checkDefinition, checkName, namesOf } from './job/definition.js';
 export { durationBuckets, DurationHistogram } from './job/duration-histogram.js';
 export { type ArgumentProblem, ClaimLostError, KeyHolderHiddenError, ServerLostError } from './job/errors.js';

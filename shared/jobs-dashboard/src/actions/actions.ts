@@ -20,6 +20,7 @@ import {
 import {
   type BulkAction,
   type BulkOperation,
+  bounds,
   isName,
   maxTokens,
   savedSearchBounds,
@@ -95,6 +96,7 @@ export const actions: readonly Action[] = [
     fields: ({ form }) => limitsIn(form),
     next: (name) => page('queues', name),
   }),
+  action(queueOperations.limitKey, { fields: keyLimit, next: (name) => page('queues', name) }),
   action(queueOperations.delete, { next: () => 'queues' }),
   action(jobTypeOperations.pause, { fields: pauseEnd, next: (name) => page('types', name) }),
   action(jobTypeOperations.resume, { next: (name) => page('types', name) }),
@@ -249,6 +251,16 @@ function limitsIn(form: Form): Static<typeof LimitFields> {
   if (!(periodMs >= 1 && periodMs <= 86_400_000))
     throw invalidField('The time', 'a number of seconds up to a day, 86400');
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === null ? {} : { burst }) } };
+}
+
+/** Returns the new limit of a key. The key is JSON text, because browsers change line breaks in the values of fields. */
+function keyLimit({ form }: ActionRequest): { concurrencyKey: string; limit: number } {
+  const { min, max } = bounds.concurrencyLimit;
+  const what = 'The limit of the key';
+  const limit = countField(form, 'limit', { what, min, max });
+  if (limit === null)
+    throw invalidField(what, `a whole number from ${min} to ${max.toLocaleString('en-US')}`);
+  return { concurrencyKey: nameIn(form, 'key'), limit };
 }
 
 function searchName(form: Form): string {

@@ -1,7 +1,7 @@
 import type { BlockingKey, BlockingKeys, JobCount, KeyOccupant, Queue } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
-import { countFigure, type Warning } from './warning.js';
+import { countFigure, type Warning, type WarningButton } from './warning.js';
 
 /** A key gets a warning only if it blocks at least this many jobs. */
 const MANY_JOBS = 100;
@@ -114,9 +114,17 @@ export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] 
         text: sentence`${atLeast(blocked)}${counted(blocked.count, 'job')} of queue “${queue}” ${blocked.count === 1 ? 'is' : 'are'} blocked by ${limitSentence(blocking)}.`,
         advice:
           'Jobs with other keys are not affected. Raise the limit of the key, or cancel some of its jobs.',
+        button: keyLimitButton(queue, 'Raise the key’s limit', [blocking]),
         link: `jobs?${new URLSearchParams({ state: 'enqueued', queue, key }).toString()}`,
       };
     });
+}
+
+/** Returns the form that sets the limit of one of these keys. */
+export function keyLimitButton(queue: string, word: string, keys: readonly BlockingKey[]): WarningButton {
+  const path = `queues/${encodeURIComponent(queue)}/limit-key`;
+  const limit = keys.length === 1 ? (keys[0]?.details?.limit ?? null) : null;
+  return { path, word, limits: { keys: keys.map(({ key }) => key), limit } };
 }
 
 function occupantText({ id, name, startedAt }: KeyOccupant): Sentence {

@@ -1,6 +1,6 @@
 import { auditDetails, type Kind, kinds, operations } from '@longshore/jobs/operations';
 import { type AuditEntry, type Deployment, isId, type TimingQuery } from '@longshore/jobs/storage';
-import { countedJobs } from '../format/count.js';
+import { countedJobs, formatNumber } from '../format/count.js';
 import { isObject, limitsLine } from '../format/limits-line.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { storedFilters } from '../search/filters.js';
@@ -108,15 +108,25 @@ function bulkText({ who, count, filter }: AuditEntry, action: string): string {
   return `${who} started to ${action} ${jobs}`;
 }
 
-function actionText({ who, target, action, filter }: AuditEntry, on: string, name: string): string | null {
+function actionText(entry: AuditEntry, on: string, name: string): string | null {
+  const { who, target, action, filter } = entry;
   const operation = operations.find((each) => each.on === on && each.name === name);
   if (operation === undefined) return null;
   const { noun } = kinds[operation.on];
   const which = target === null ? noun : `${noun} ${isId(target) ? target.slice(-8) : `“${target}”`}`;
+  if (action === 'queues/limit-key') return keyLimitText(entry, which);
   if (action !== 'queues/limit') return `${who} ${operation.done} ${which}`;
   const { before, values } = auditDetails(filter);
   const limits = limitsLine(before, values);
   return `${who} changed the limits of ${which}${limits === null ? '' : `: ${limits}`}`;
+}
+
+function keyLimitText({ who, filter }: AuditEntry, queue: string): string {
+  const { values } = auditDetails(filter);
+  const { concurrencyKey: key, limit } = isObject(values) ? values : {};
+  return typeof key === 'string' && typeof limit === 'number'
+    ? `${who} set the limit of key “${key}” of ${queue} to ${formatNumber(limit)}`
+    : `${who} set the limit of a key of ${queue}`;
 }
 
 /** Returns what an action concerns. A bulk action that names no queue and no job type can concern all of them. */

@@ -89,6 +89,15 @@ export interface WarningButton {
   /** Whether the form asks when the pause ends, and whether the installation can require a reason. */
   readonly ends?: boolean;
   readonly reasoned?: boolean;
+  /** The keys of which the view `key-limit` sets the limit; absent if the button does something else. */
+  readonly limits?: KeysToLimit;
+}
+
+/** The concurrency keys among which a form lets an operator choose. */
+export interface KeysToLimit {
+  readonly keys: readonly string[];
+  /** What the form proposes; `null` for nothing. */
+  readonly limit: number | null;
 }
 
 /** A warning together with its incident. */

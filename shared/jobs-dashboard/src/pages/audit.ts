@@ -216,7 +216,10 @@ function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): stri
   const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(before[key], value));
   const lines = changed.map(([key, value]) => {
     const line = (json: JsonValue): string => argsLine({ [key]: json }, pattern);
-    return `${line(before[key] ?? null)} → ${line(value).slice(`${key}: `.length)}`;
+    const previous = before[key];
+    return previous === undefined
+      ? line(value)
+      : `${line(previous)} → ${line(value).slice(`${key}: `.length)}`;
   });
   return lines.join(', ') || argsLine(values, pattern);
 }
@@ -231,6 +234,7 @@ const actionTexts: Readonly<Record<string, Words>> = {
       [capitalized(operation.done), kinds[operation.on].noun],
     ]),
   ),
+  'queues/limit-key': ['Limited', 'a key of queue'],
   [pauseCopyAction]: ['Paused', kinds.installations.noun],
   // The audit entry of a bulk action says only that the action was started. The action runs in the background and can
   // be stopped. Its page shows what it has changed.

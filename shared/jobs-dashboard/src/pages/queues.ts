@@ -12,7 +12,7 @@ import {
 import { soon } from '../cache/deadline.js';
 import type { BacklogOutlook } from '../diagnosis/backlog-outlook.js';
 import type { BacklogTrend } from '../diagnosis/backlog-trend.js';
-import { blockedBy, keysOf, readyJobs } from '../diagnosis/blocking-keys.js';
+import { blockedBy, keyLimitButton, keysOf, readyJobs } from '../diagnosis/blocking-keys.js';
 import { failingTypeWarnings } from '../diagnosis/failures.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
 import { findTypeHealth } from '../diagnosis/type-health.js';
@@ -126,6 +126,7 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   const waiting = pausedIn(name, pausedJobs);
+  const shownKeys = blocking.keys.slice(0, FEW_KEYS);
   const { text, trend } = context.backlogs.of(queue, { consumers, blocking, pausedJobs });
   return {
     status: queueStatus(queue, consumers, nowMs, { queues, pausedJobs: waiting, blocking }),
@@ -134,7 +135,8 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     slots: trend === null ? null : await readSlotsNeeded(queue, trend, { consumers, blocking }, context),
     ready: readyJobs(queue, blocking),
     blocked: blockedBy(blocking),
-    blocking: blocking.keys.slice(0, FEW_KEYS).map(keyRow),
+    blocking: shownKeys.map(keyRow),
+    keyLimit: keyLimitButton(name, 'Change a limit', shownKeys),
     moreKeys: Math.max(0, blocking.keys.length - FEW_KEYS),
     pausedTypes: waiting.map((type) => type.name),
     warnings: [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)],

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shorten } from '@longshore/edge';
 import type { SkippedDueTimes } from '@longshore/jobs/storage';
 import ejs, { type TemplateFunction } from 'ejs';
 import { counted, countedJobs, formatCount, formatNumber, formatRate } from '../format/count.js';
@@ -35,6 +36,7 @@ const formats = {
   missedReason,
   outcomeBadge,
   sections,
+  shorten,
   stateBadge,
   timeIn,
 };

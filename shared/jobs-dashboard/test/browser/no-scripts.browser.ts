@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
+import { seedBlockedKey } from '../story-keys.js';
 import { seedSteps } from '../story-steps.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
@@ -22,6 +23,10 @@ async function offerOf(action: string, { story }: Site, operationId: string): Pr
   if (action === '/jobs/:target/rerun-from')
     return { at: `jobs/${(await seedSteps(story.storage)).failedId}` };
   if (action === '/enqueue') return { at: 'new-job?type=send-invoice', fill: { queue: 'mail' } };
+  if (action === '/queues/:target/limit-key') {
+    await seedBlockedKey(story.storage);
+    return { at: 'queues/keyed', fill: { limit: '3' } };
+  }
   if (action.startsWith('/incidents/')) return { at: `incidents/${await incidentOf(story.storage, action)}` };
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule', 'rename', 'edit'].includes(verb)

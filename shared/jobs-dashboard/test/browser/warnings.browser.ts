@@ -173,6 +173,14 @@ describe('an operator is warned', () => {
     const text = await cardText(/jobs of queue “exports” are blocked by concurrency key “tenant-7”/);
     expect(text).to.match(new RegExp(`^${figure} jobs blocked `));
     expect(text).to.include('Jobs with other keys are not affected.');
+    await page.getByText('Raise the key’s limit…').click();
+    await page.getByText('Jobs that are enqueued later have the limit that code gives them.').waitFor();
+    await page.getByLabel('Jobs at once').fill('20');
+    await page.getByRole('button', { name: 'Set the limit' }).click();
+    await page.getByText('The jobs that the key blocks have the new limit.').waitFor();
+    const raised = (await storage.queues.listBlockingKeys('exports')).keys[0];
+    expect(raised?.details?.limit).to.equal(20);
+    expect((blocked?.count ?? 0) - (raised?.blocked.count ?? 0)).to.equal(19);
   });
 
   it('of another error of a job type whose warning is muted', async () => {

@@ -7,13 +7,16 @@ import {
   type BlockingKey,
   type BlockingKeys,
   changesInCode,
+  checkConcurrency,
   checkName,
   checkPause,
   checkQueueLimits,
   checkQueuesInCode,
   type Clock,
   isSamePause,
+  type KeyLimiting,
   maxTokens,
+  outbox,
   type PauseQueueOptions,
   type Queue,
   type QueueControlOptions,
@@ -39,6 +42,7 @@ import { afterCommit, type Run, runOnConnection } from '../connection/run.js';
 import { QueueHeads } from './queue-heads.js';
 import type { Notifier } from '../notifications/notifier.js';
 import { type BlockingKeyRow, maxKeys, selectBlockingKeys } from '../dependencies/blocking-keys.sql.js';
+import { checkKey, limitBlocked, type LimitedRow, lockKeys } from '../dependencies/concurrency-keys.sql.js';
 import { inTransaction, recordEntry } from '../records/audit.js';
 import { type PauseRow, pauseValues, toPauseState } from '../queues/pause.sql.js';
 import {
@@ -160,6 +164,25 @@ export class PostgresQueues implements Queues {
     return before;
   }
 
+  async limitKey(
+    name: string,
+    key: string,
+    limit: number,
+    options: ActionOptions<KeyLimiting> = {},
+  ): Promise<KeyLimiting> {
+    checkConcurrency({ key, limit });
+    const { transaction } = options;
+    const queue = isStorable(name) ? await this.#queues.find(name, transaction) : undefined;
+    const limiting = await inTransaction(this.#database, options, async (run, record) => {
+      const limited = queue === undefined ? unlimited : await limitBlockedJobs(run, queue.id, key, limit);
+      await record(limited);
+      return limited;
+    });
+    if (limiting.changed > 0)
+      await afterCommit(transaction, this.#database.schema, ['outbox'], () => this.#notifier.notify(outbox));
+    return limiting;
+  }
+
   async delete(name: string, options: QueueControlOptions<QueueDeletion> = {}): Promise<QueueDeletion> {
     return inTransaction(this.#database, options, async (run, record) => {
       const [row] = (await run(retireQueue, [name, ...seenValues(options.seen)])) as readonly RetiredRow[];
@@ -261,6 +284,16 @@ function limitValues(limits: QueueLimits): unknown[] {
     rateLimit ?? null,
     maxTokens,
   ];
+}
+
+const unlimited: KeyLimiting = { changed: 0, before: [] };
+
+/** Sets the limit of the blocked jobs of a key, and has the key checked for room. */
+async function limitBlockedJobs(run: Run, queueId: number, key: string, limit: number): Promise<KeyLimiting> {
+  await run(lockKeys, [queueId, [key]]);
+  const [row = unlimited] = (await run(limitBlocked, [queueId, key, limit])) as readonly LimitedRow[];
+  if (row.changed > 0) await run(checkKey, [queueId, key]);
+  return row;
 }
 
 function settingsOf(row: Omit<SettingsRow, 'in_code'>): QueueSettings {

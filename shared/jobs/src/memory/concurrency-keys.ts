@@ -73,6 +73,19 @@ export class ConcurrencyKeys {
       .flatMap((key) => unblock(key, nowMs));
   }
 
+  /** Returns the blocked jobs of a key, in run order. */
+  blockedBy(name: string): JobRecord[] {
+    return this.#keys.get(name)?.blocked.list() ?? [];
+  }
+
+  /** Sets the limit of the blocked jobs of a key. {@link wake} then returns those that become ready. */
+  limit(name: string, limit: number, nowMs: number): void {
+    const key = this.#keys.get(name);
+    if (key === undefined) return;
+    for (const job of key.blocked.list()) job.meta = { ...job.meta, concurrencyLimit: limit };
+    key.wakeAtMs = nowMs;
+  }
+
   /** Returns each key that blocks jobs, with its blocked jobs in run order and the jobs in its slots. */
   blocking(): { readonly key: string; readonly blocked: JobRecord[]; readonly occupants: JobRecord[] }[] {
     return [...this.#keys]

@@ -2,6 +2,7 @@ import { compareTexts } from '@longshore/edge';
 import { readyIn, dueAt } from '../storage/notification.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue, Server, StateCounts } from '../job/job.js';
+import { checkConcurrency } from '../job/concurrency.js';
 import { checkName } from '../job/definition.js';
 import { checkPause, isPausedAt, isSamePause, notPaused, pauseSince } from '../job/pause.js';
 import { changesInCode, type QueuesInCode, toQueueInCode } from '../job/queue-in-code.js';
@@ -12,6 +13,7 @@ import type { Clock } from '../job/clock.js';
 import type {
   BlockingKey,
   BlockingKeys,
+  KeyLimiting,
   PauseQueueOptions,
   QueueControlOptions,
   QueueControlResult,
@@ -138,6 +140,27 @@ export class MemoryQueues implements Queues {
       if (rateLimit !== undefined) queue.rateLimit = rateLimit;
       this.#jobs.notifications.notify(readyIn(name));
     });
+  }
+
+  async limitKey(
+    name: string,
+    key: string,
+    limit: number,
+    options: ActionOptions<KeyLimiting> = {},
+  ): Promise<KeyLimiting> {
+    refuseTransaction(options.transaction);
+    checkConcurrency({ key, limit });
+    const keys = this.#jobs.queues.get(name)?.keys;
+    const limits = keys?.blockedBy(key).map(({ meta }) => meta?.concurrencyLimit ?? 1) ?? [];
+    const before = [...new Set(limits)].toSorted((one, other) => one - other).slice(0, 10);
+    const limiting = { changed: limits.filter((other) => other !== limit).length, before };
+    this.#audit.addOf(options, limiting);
+    const now = this.#clock.now();
+    keys?.limit(key, limit, now);
+    this.#jobs.wakeKeys();
+    const wakeAtMs = keys?.wakeAtMs ?? null;
+    this.#jobs.notifications.notify(dueAt('due', wakeAtMs === null ? null : new Date(wakeAtMs), now));
+    return limiting;
   }
 
   async delete(name: string, options: QueueControlOptions<QueueDeletion> = {}): Promise<QueueDeletion> {

@@ -36,7 +36,10 @@ export interface OperableStorage {
     'cancel' | 'retry' | 'run' | 'reschedule' | 'delete' | 'edit'
   >;
   readonly enqueuer: Requiring<Pick<JobStorage['enqueuer'], 'enqueueAudited'>, 'enqueueAudited'>;
-  readonly queues: Requiring<JobStorage['queues'], 'create' | 'pause' | 'resume' | 'limit' | 'delete'>;
+  readonly queues: Requiring<
+    JobStorage['queues'],
+    'create' | 'pause' | 'resume' | 'limit' | 'limitKey' | 'delete'
+  >;
   readonly jobTypes: Requiring<JobStorage['jobTypes'], 'pause' | 'resume'>;
   readonly recurring: Requiring<
     JobStorage['recurring'],

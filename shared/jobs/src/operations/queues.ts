@@ -1,10 +1,17 @@
 import Type, { type Static } from 'typebox';
+import { bounds } from '../job/bounds.js';
 import type { Queue } from '../job/job.js';
 import { storable } from '../job/storable.js';
 import type { JobState } from '../job/state.js';
 import type { BulkOperation } from '../storage/bulk-operations.js';
 import { maxTokens, type QueueLimits } from '../job/queue-limits.js';
-import type { QueueControlResult, QueueCreation, QueueDeletion, QueueSettings } from '../storage/queues.js';
+import type {
+  KeyLimiting,
+  QueueControlResult,
+  QueueCreation,
+  QueueDeletion,
+  QueueSettings,
+} from '../storage/queues.js';
 import { type Call, noFields, operation, type OperableStorage } from './operation.js';
 import {
   factsOfPause,
@@ -41,6 +48,22 @@ export const LimitFields = Type.Object(
     rateLimit: Type.Union([RateLimitFields, Type.Null()], {
       default: null,
       description: 'The number of its jobs that may start per period, across all servers; null for no limit',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const KeyLimitFields = Type.Object(
+  {
+    concurrencyKey: Type.String({
+      minLength: bounds.keyLength.min,
+      maxLength: bounds.keyLength.max,
+      description: 'The key, such as the id of a tenant',
+    }),
+    limit: Type.Integer({
+      minimum: bounds.concurrencyLimit.min,
+      maximum: bounds.concurrencyLimit.max,
+      description: 'The largest number of jobs with the key that may run at once, across all servers',
     }),
   },
   { additionalProperties: false },
@@ -107,6 +130,35 @@ export const queueOperations = {
         queues.limit(call.target, limitsFrom(call.fields), { ...options, seen }),
       ),
     facts: (before) => before && { outcome: 'done', before: limitsOf(before) },
+    after: queueAfter,
+  }),
+  limitKey: operation<typeof KeyLimitFields, Queue, KeyLimiting | null>({
+    on: 'queues',
+    name: 'limit-key',
+    noun: 'concurrency key',
+    summary: 'Set the limit of a concurrency key for the jobs that it blocks now',
+    note: 'As many of these jobs as now have room become ready. Jobs that are enqueued later have the limit that code gives them.',
+    done: 'limited',
+    message: 'The jobs that the key blocks have the new limit.',
+    role: 'operator',
+    fields: KeyLimitFields,
+    change: async ({ queues }, { target, fields, check, transaction }, options) => {
+      const queue = await queues.find(target, transaction);
+      if (queue === null) return null;
+      check?.(queue); // no lock is needed, because the queue itself does not change
+      return queues.limitKey(target, fields.concurrencyKey, fields.limit, options);
+    },
+    facts: (limiting, { fields: { concurrencyKey } }) => {
+      if (limiting === null) return null;
+      const { changed, before } = limiting;
+      if (before.length === 0)
+        return { outcome: 'illegal', why: `no job of the queue is blocked by the key “${concurrencyKey}”` };
+      return {
+        outcome: changed === 0 ? 'unchanged' : 'done',
+        count: { count: changed, exact: true },
+        before: { limit: before.length === 1 ? (before[0] ?? null) : [...before] },
+      };
+    },
     after: queueAfter,
   }),
   purge: operation<typeof noFields, Queue, BulkOperation | null, string, BulkOperation>({

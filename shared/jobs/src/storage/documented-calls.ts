@@ -176,6 +176,7 @@ export const documentedCalls: DocumentedCalls = {
     resume: { name: isQueueName, options: queueOptions },
     create: { name: isQueueName, limits: () => undefined, options: actionOptions },
     limit: { name: isQueueName, limits: () => undefined, options: queueOptions },
+    limitKey: { name: isText, key: isString, limit: () => undefined, options: actionOptions },
     delete: { name: isText, options: queueOptions },
   },
   batches: {

@@ -38,6 +38,14 @@ export type QueueDeletion =
   /** The queue does not exist. */
   | 'unknown';
 
+/** What became of the limit of a concurrency key. */
+export interface KeyLimiting {
+  /** The number of blocked jobs whose limit was another. */
+  readonly changed: number;
+  /** Up to ten limits that the blocked jobs had before, in ascending order; none if no job of the key was blocked. */
+  readonly before: readonly number[];
+}
+
 /** A running or ready job that occupies a slot of its concurrency key. */
 export interface KeyOccupant {
   readonly id: string;
@@ -115,6 +123,19 @@ export interface Queues {
     limits: QueueLimits,
     options?: QueueControlOptions<QueueControlResult>,
   ): Promise<QueueControlResult>;
+  /**
+   * Sets the limit of a concurrency key for the jobs of a queue that the key blocks now. As many of them as now have room
+   * become ready. Running jobs finish, the rate of the key stays as it is, and jobs that are enqueued later have the limit
+   * that they are enqueued with. Changes nothing if no job of the key is blocked, or there is no such queue.
+   *
+   * @throws {RangeError} if the key or the limit is out of bounds
+   */
+  limitKey(
+    name: string,
+    key: string,
+    limit: number,
+    options?: ActionOptions<KeyLimiting>,
+  ): Promise<KeyLimiting>;
   /**
    * Deletes a queue that has neither unfinished jobs nor consumers. The queue loses its settings, is no longer listed,
    * and no longer counts towards the maximum number of queues. Its finished jobs are kept. The queue is created again,
