@@ -17,7 +17,7 @@ const names = `
   RecurringJobOwnedError ResultTooLargeError RetryDelay RunJob RunMiddleware RunOnceOptions RunReport RunningJob
   RunningStep SendSignalOptions ServerQueues SignalTarget SnoozeJob StepContext StepFailedError StepOptions
   StepTimeoutError StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TooManyStepsError TransactionClient
-  TransactionEndedError TransactionRows TransactionalStep UniquenessRule UnknownParentError WaitForJobOptions defineJob defineRecurringJob
+  TransactionEndedError TransactionRows TransactionalStep UniquenessRule UnknownParentError WaitForJobOptions WarningRule defineJob defineRecurringJob
   handleJob nextOccurrences runOnce silentLogger stopOnSignals
 `;
 

@@ -173,6 +173,16 @@ describe('alerts', () => {
     ]);
   });
 
+  it('refuses two webhooks with the same name', () => {
+    const webhooks = ['https://hooks.example/x', 'https://hooks.example/y'].map((url) =>
+      webhook(url, { name: 'ops' }),
+    );
+    expect(() => new AlertSender({ storage, webhooks })).to.throw(
+      TypeError,
+      'The alert URLs have the name "ops" twice',
+    );
+  });
+
   it('refuses a webhook without https in production, and a secret that is too short', () => {
     const sender = (options: WebhookOptions) => () => new AlertSender({ storage, webhooks: [options] });
     expect(sender(webhook('http://hooks.example/x', { allowsHttp: false }))).to.throw(TypeError, 'https');

@@ -117,6 +117,7 @@ export function pagePaths(story: Story): string[] {
     '/errors?since=7d',
     '/servers',
     `/servers/${story.serverId}`,
+    '/rules',
     '/set-aside',
     '/tenants',
     '/incidents',

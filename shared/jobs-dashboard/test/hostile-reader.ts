@@ -213,6 +213,20 @@ export function hostileReader(reader: DashboardStorage, text: string): Dashboard
         { id: 'x', version: text, note: text, at: span?.until ?? new Date(0), source: 'api' as const },
       ],
     },
+    warningRules: {
+      list: async () => [
+        {
+          application: text,
+          name: text,
+          about: { jobName: text },
+          failing: 0.5,
+          slowMs: 1,
+          waitingMs: 1,
+          tell: [text],
+          updatedAt: new Date(0),
+        },
+      ],
+    },
     savedSearches: {
       list: async () => [{ name: text, query: `words=${text}`, savedBy: text, savedAt: new Date(0) }],
     },

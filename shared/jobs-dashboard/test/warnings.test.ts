@@ -35,6 +35,7 @@ describe('the warnings', () => {
     clockAheadMs: 0,
     recent: { done: 0, failed: 0 },
     typeHealth: { failing: [], slow: [] },
+    rules: [],
     failureSamples: new Map(),
     failingRecurring: [],
     missed: [],

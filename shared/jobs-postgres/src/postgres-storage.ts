@@ -55,6 +55,7 @@ import { PostgresQueues } from './control/queues.js';
 import { PostgresRecurringJobs } from './recurring/recurring-jobs.js';
 import { PostgresReports } from './read/reports.js';
 import { PostgresSavedSearches } from './records/saved-searches.js';
+import { PostgresWarningRules } from './records/warning-rules.js';
 import { PostgresServers } from './servers/servers.js';
 import { PostgresSteps } from './steps/postgres-steps.js';
 import { Resumptions } from './maintain/resumptions.js';
@@ -99,6 +100,7 @@ export class PostgresStorage implements JobStorage {
   readonly jobTypes: PostgresJobTypes;
   readonly deployments: PostgresDeployments;
   readonly savedSearches: PostgresSavedSearches;
+  readonly warningRules: PostgresWarningRules;
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
   readonly incidents: PostgresIncidents;
@@ -230,6 +232,7 @@ export class PostgresStorage implements JobStorage {
     this.timings = timings;
     this.jobTypes = new PostgresJobTypes({ database, reads }, scans, notifier, clock);
     this.savedSearches = new PostgresSavedSearches({ database, reads });
+    this.warningRules = new PostgresWarningRules({ database, reads });
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
     this.alerts = new PostgresAlerts({ database, reads }, clock);

@@ -317,6 +317,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   jobTypes: 'listPaused',
   deployments: 'noteServer find list',
   savedSearches: 'list',
+  warningRules: 'list synchronize',
   audit: 'record list count',
   setAside: 'put putInOwnTransaction excludedKeys removeProcessed list count listen',
   incidents: 'reserveCheck observe list',

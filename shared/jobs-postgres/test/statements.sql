@@ -55,6 +55,7 @@
 --   src/records/installation.ts (6 statements)
 --   src/records/saved-searches.ts (5 statements)
 --   src/records/set-aside.ts (12 statements)
+--   src/records/warning-rules.ts (3 statements)
 --   src/recurring/recurring-jobs.sql.ts (21 statements)
 --   src/servers/servers.sql.ts (8 statements)
 --   src/statistics/error-groups.sql.ts (3 statements)
@@ -4280,9 +4281,14 @@ where id = $1 and target = $2;
 
 -- longshore-insert-alert-messages
 insert into longshore.alert_message (id, target, content, created_at, next_at)
+with registered as materialized (
+  select target from longshore.alert_target
+  where registered_at > $4::timestamptz - $5::float8 * interval '1 millisecond'
+)
 select id, target, content, $4::timestamptz, due_at
-from unnest($1::uuid[], $2::jsonb[], $3::timestamptz[]) as message (id, content, due_at), longshore.alert_target
-where registered_at > $4::timestamptz - $5::float8 * interval '1 millisecond';
+from unnest($1::uuid[], $2::jsonb[], $3::timestamptz[], $6::jsonb[]) as message (id, content, due_at, tell), registered
+where tell is null or jsonb_exists(tell, target)
+  or not exists (select from registered as named where jsonb_exists(tell, named.target));
 
 -- longshore-lock-alert-message
 select attempts, extract(epoch from clock_timestamp() - created_at)::float8 * 1000 as age
@@ -4523,9 +4529,9 @@ where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond' or t
 returning single;
 
 -- longshore-upsert-incidents
-insert into longshore.incident (id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason)
-select id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason from json_to_recordset($1::json) as incident (id uuid, kind text, key text, subject text, text text, advice text, link text, is_measured boolean, is_recovering boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text)
-on conflict (id) do update set since = excluded.since, subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, is_recovering = excluded.is_recovering, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending;
+insert into longshore.incident (id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason, tell)
+select id, kind, key, subject, text, advice, link, is_measured, is_recovering, since, seen_at, ended_at, ending, announced, muted_until, muted_by, mute_reason, tell from json_to_recordset($1::json) as incident (id uuid, kind text, key text, subject text, text text, advice text, link text, is_measured boolean, is_recovering boolean, since timestamptz, seen_at timestamptz, ended_at timestamptz, ending text, announced boolean, muted_until timestamptz, muted_by text, mute_reason text, tell jsonb)
+on conflict (id) do update set since = excluded.since, subject = excluded.subject, text = excluded.text, advice = excluded.advice, link = excluded.link, is_measured = excluded.is_measured, is_recovering = excluded.is_recovering, seen_at = excluded.seen_at, ended_at = excluded.ended_at, ending = excluded.ending, tell = excluded.tell;
 
 -- ==== src/records/installation.ts ====
 
@@ -4632,6 +4638,21 @@ order by aside.id desc limit $1;
 -- longshore-select-excluded-keys
 select key from longshore.set_aside
 where role = $1 and (retry_at > now() or discarded_at is not null);
+
+-- ==== src/records/warning-rules.ts ====
+
+-- longshore-delete-other-warning-rules
+delete from longshore.warning_rule where application = $1 and name <> all($2::text[]) returning name;
+
+-- longshore-select-warning-rules
+select application, name, rule, updated_at from longshore.warning_rule order by application, name limit 1000;
+
+-- longshore-upsert-warning-rules
+insert into longshore.warning_rule as stored (application, name, rule)
+select $1::text, name, rule from unnest($2::text[], $3::jsonb[]) as new (name, rule) order by name
+on conflict (application, name) do update set rule = excluded.rule, updated_at = excluded.updated_at
+  where stored.rule <> excluded.rule
+returning name;
 
 -- ==== src/recurring/recurring-jobs.sql.ts ====
 

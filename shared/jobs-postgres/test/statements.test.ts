@@ -75,6 +75,8 @@ describe('The static statements', () => {
     'the days of the retention': 'select-expired select-indexed-days select-missing-days',
     'the buckets of a period that the product chooses': 'select-histories select-measured select-throughput',
     'the notifications that the parameters contain': 'notify',
+    'the rules of an application, of which the statements that store them write 100 at most':
+      'delete-other-warning-rules',
     'the saved searches, whose number the statement that saves one limits': 'select-saved-searches',
     'the paused types, each paused by an operator; every claim needs all of them': 'select-paused-types',
   };

@@ -31,6 +31,23 @@ export function alerting(fixture: Fixture): void {
     expect(again?.id).to.equal(message?.id);
   });
 
+  it('gives messages to the targets that a warning names, and to all if none of them is registered', async () => {
+    const [one, other] = ['billing 1', 'ops 1'];
+    await fixture.storage.alerts.register([one, other]);
+    const { incidents } = fixture.storage;
+    await incidents.observe([warningOf('named', { tell: [one, 'gone'] })]);
+    await incidents.observe([warningOf('nowhere', { tell: ['gone'] })]);
+    await incidents.observe([]);
+    const keysOf = async (target: string): Promise<string[]> =>
+      (await takeAll(target)).flatMap(({ content }) =>
+        content.type === 'warning.began' ? content.incident.key : [],
+      );
+    expect(await keysOf(one)).to.deep.equal(['named', 'nowhere']);
+    expect(await keysOf(other)).to.deep.equal(['nowhere']);
+    const incident = (await incidents.list({ limit: 1_000 })).find(({ key }) => key === 'named');
+    expect(incident?.tell).to.deep.equal([one, 'gone']);
+  });
+
   it('gives a message to one process, and records its failures until it is delivered', async () => {
     const { alerts } = fixture.storage;
     const target = await announce('fails');

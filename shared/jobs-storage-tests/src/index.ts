@@ -56,6 +56,7 @@ import { stepping } from './stepping.js';
 import { dueTimes } from './due-times.js';
 import { timing } from './timing.js';
 import { transitions } from './transitions.js';
+import { rulingWarnings } from './ruling-warnings.js';
 import { savingSearches } from './saving-searches.js';
 import { sorting } from './sorting.js';
 import { searching } from './searching.js';
@@ -134,6 +135,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('transitions of a job', () => transitions(fixture));
     describe('reporting', () => reporting(fixture));
     describe('saving searches', () => savingSearches(fixture));
+    describe('rules for warnings', () => rulingWarnings(fixture));
     describe('auditing', () => auditing(fixture));
     describe('actions and their audit entries', () => auditingActions(fixture));
     describe('incidents', () => incidents(fixture));

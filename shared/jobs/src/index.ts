@@ -55,6 +55,7 @@ export type { Job, JobError, JsonValue } from './job/job.js';
 export type { QueuesInCode, QueueSettingsInCode } from './job/queue-in-code.js';
 export type { RetryDelay } from './job/retry.js';
 export type { JobState } from './job/state.js';
+export type { WarningRule } from './storage/warning-rules.js';
 export type { ConflictPolicy } from './job/job-key.js';
 export type { UniquenessRule } from './job/uniqueness.js';
 export { MemoryStorage, type MemoryStorageOptions } from './memory/memory-storage.js';

@@ -31,6 +31,14 @@ export * from './storage/quotas.js';
 export type { ReadReplicaStatus } from './storage/read-replica.js';
 export * from './storage/recurring-jobs.js';
 export * from './storage/saved-searches.js';
+export {
+  checkWarningRules,
+  ruleContent,
+  type RuleSynchronization,
+  type StoredWarningRule,
+  type WarningRule,
+  type WarningRules,
+} from './storage/warning-rules.js';
 export * from './storage/servers.js';
 export * from './storage/set-aside.js';
 export * from './storage/steps.js';

@@ -47,6 +47,7 @@ const serverOptions: Readonly<Record<keyof jobs.JobServerOptions, unknown>> = {
   application: 'app',
   recurring: [],
   queueSettings: { mail: { concurrencyLimit: 1 } },
+  warningRules: [{ name: 'r', about: { queue: 'mail' }, failing: 0.5 }],
   version: '1',
   queues: ['default'],
   concurrency: 1,

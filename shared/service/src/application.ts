@@ -6,10 +6,12 @@ import type {
   NewRecurringJob,
   QueuesInCode,
   RunMiddleware,
+  WarningRule,
 } from '@longshore/jobs';
 import {
   checkOptions,
   checkQueuesInCode,
+  checkWarningRules,
   isFunction,
   isMiddlewareList,
   isName,
@@ -84,6 +86,11 @@ export interface Application {
    * last did, so a change by an operator lasts until then.
    */
   readonly queueSettings?: QueuesInCode;
+  /**
+   * When the dashboard warns about job types and queues, and who is told. A job server of the application stores the rules when
+   * it starts.
+   */
+  readonly warningRules?: readonly WarningRule[];
   readonly tables?: ApplicationTables;
   /** Wraps every call that enqueues jobs in the processes of the application, whether over HTTP, from a handler or in code. */
   readonly clientMiddleware?: readonly EnqueueMiddleware[];
@@ -106,6 +113,7 @@ const applicationOptions: OptionNames<Application> = {
   createHandlers: true,
   recurring: true,
   queueSettings: true,
+  warningRules: true,
   tables: true,
   clientMiddleware: isMiddlewareList,
   serverMiddleware: isMiddlewareList,
@@ -125,10 +133,11 @@ const tablesOptions: OptionNames<ApplicationTables> = { migrations: true, resour
  */
 export function defineApplication(application: Application): Application {
   checkOptions('defineApplication', application, applicationOptions);
-  const { name, createHandlers, recurring = [], queueSettings, tables } = application;
+  const { name, createHandlers, recurring = [], queueSettings, warningRules, tables } = application;
   if (typeof createHandlers !== 'function')
     throw new TypeError(`defineApplication: createHandlers must be a function that returns the handlers`);
   if (queueSettings !== undefined) checkQueuesInCode('defineApplication: queueSettings', name, queueSettings);
+  if (warningRules !== undefined) checkWarningRules('defineApplication: warningRules', warningRules);
   if (tables !== undefined) checkOptions('defineApplication: tables', tables, tablesOptions);
   const problems = [
     ...(isName(name) ? [] : [`"${name}" is not a valid name for an application`]),

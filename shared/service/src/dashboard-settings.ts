@@ -46,6 +46,8 @@ export interface AlertSettings {
   readonly baseUrl: string | null;
   readonly webhooks: readonly {
     readonly url: string;
+    /** The name in front of the URL; absent without one. */
+    readonly name?: string;
     readonly secret: string | undefined;
     readonly format: 'standard' | 'slack';
     readonly allowsHttp: boolean;
@@ -58,13 +60,19 @@ export function alertSettings(config: DashboardConfig): AlertSettings {
   return {
     instance: config.DASHBOARD_INSTANCE,
     baseUrl: config.DASHBOARD_BASE_URL || null,
-    webhooks: urls.map((url) => ({
-      url,
+    webhooks: urls.map((entry) => ({
+      ...namedUrl(entry),
       secret: config.DASHBOARD_ALERT_SECRET || undefined,
       format: config.DASHBOARD_ALERT_FORMAT,
       allowsHttp: config.NODE_ENV !== 'production',
     })),
   };
+}
+
+/** Splits `team=https://…` into the name and the URL. */
+function namedUrl(entry: string): { readonly url: string; readonly name?: string } {
+  const [, name, url] = /^(\w[\w.-]{0,99})=(https?:.*)$/i.exec(entry) ?? [];
+  return name === undefined || url === undefined ? { url: entry } : { name, url };
 }
 
 /** Creates what has the dashboard's settings, from a part of them. */

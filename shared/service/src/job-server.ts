@@ -25,6 +25,7 @@ export function jobServerOptions(
     application: application.name,
     recurring: application.recurring,
     queueSettings: application.queueSettings,
+    warningRules: application.warningRules,
     ...(queues !== null && { queues }),
     concurrency: config.WORKER_CONCURRENCY,
     ...(config.WORKER_VERSION !== '' && { version: config.WORKER_VERSION }),

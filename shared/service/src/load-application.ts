@@ -9,6 +9,7 @@ import {
   type NewRecurringJob,
   type QueuesInCode,
   type RunMiddleware,
+  type WarningRule,
 } from '@longshore/jobs';
 import { namesOf } from '@longshore/jobs/storage';
 import type { Database } from '@longshore/resources';
@@ -75,6 +76,7 @@ export interface LoadedApplication extends Pick<Application, 'name' | 'tables'> 
   readonly handlers: readonly JobHandler[];
   readonly recurring: readonly NewRecurringJob[];
   readonly queueSettings: QueuesInCode;
+  readonly warningRules: readonly WarningRule[];
   readonly serverMiddleware: readonly RunMiddleware[];
   readonly hasTestJob: boolean;
   /** Calls the application's `onStart`. */
@@ -142,7 +144,7 @@ function assembled(
   services: ApplicationServices,
   hasTestJob: boolean,
 ): Omit<LoadedApplication, 'serverMiddleware'> {
-  const { name, recurring = [], queueSettings = {}, tables } = application;
+  const { name, recurring = [], queueSettings = {}, warningRules = [], tables } = application;
   const own = application.createHandlers(services);
   const handlers = hasTestJob ? [...own, testJobHandler(services.directory)] : own;
   const names = own.flatMap(({ definition }) => namesOf(definition));
@@ -161,6 +163,7 @@ function assembled(
     handlers,
     recurring,
     queueSettings,
+    warningRules,
     hasTestJob,
     ...(tables !== undefined && { tables }),
     start: async () => {

@@ -28,4 +28,13 @@ describe('the settings of alerts', () => {
     );
     expect(read({ DASHBOARD_ALERT_URLS: urls }).webhooks[0]?.allowsHttp).to.equal(true);
   });
+
+  it('name a webhook by what precedes its URL', () => {
+    const urls = 'billing=https://one.example/a?b=c, https://two.example/?x=https://y';
+    const webhooks = read({ DASHBOARD_ALERT_URLS: urls }).webhooks.map(({ name, url }) => [name, url]);
+    expect(webhooks).to.deep.equal([
+      ['billing', 'https://one.example/a?b=c'],
+      [undefined, 'https://two.example/?x=https://y'],
+    ]);
+  });
 });

@@ -68,7 +68,7 @@ export class AlertSender {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
 
-  /** @throws {TypeError} if an option is unknown, or a webhook's URL or secret is not valid */
+  /** @throws {TypeError} if an option is unknown, a webhook's URL or secret is not valid, or two have the same name */
   constructor(options: AlertOptions) {
     checkOptions('AlertSender', options, alertOptions);
     const { instance = '', baseUrl = null, timeoutMs = TIMEOUT_MS } = options;
@@ -79,6 +79,9 @@ export class AlertSender {
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#origin = { instance, baseUrl };
+    const names = options.webhooks.flatMap(({ name }) => name ?? []);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw new TypeError(`The alert URLs have the name "${twice}" twice`);
     this.#webhooks = new Map(
       options.webhooks
         .map((webhook) => new Webhook(webhook, timeoutMs))

@@ -11,6 +11,8 @@ const MAX_ANSWER = 200;
 
 export interface WebhookOptions {
   readonly url: string;
+  /** By which rules for warnings, logs and the overview name it. By default, the host and a short hash of the URL. */
+  readonly name?: string | undefined;
   /**
    * The key that signs messages: 24 to 64 bytes as Base64, optionally prefixed with `whsec_`. Without a secret, and in
    * the format `slack`, messages are not signed.
@@ -22,7 +24,10 @@ export interface WebhookOptions {
 }
 
 export class Webhook {
-  /** Identifies the webhook without its path, because paths can be secret. Example: `hooks.example.com 1f2e3d4c`. */
+  /**
+   * The name of the webhook or, without one, what identifies it without its path, because paths can be secret. Example:
+   * `hooks.example.com 1f2e3d4c`.
+   */
   readonly target: string;
   readonly #options: WebhookOptions;
   readonly #timeoutMs: number;
@@ -33,12 +38,12 @@ export class Webhook {
    * @throws {TypeError} if the URL or the secret is not valid; the error message does not reveal them
    */
   constructor(options: WebhookOptions, timeoutMs: number) {
-    const { url, secret, format } = options;
+    const { url, name, secret, format } = options;
     const { host } = checkedUrl(options);
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#signer = secret === undefined || format === 'slack' ? null : signerOf(secret);
-    this.target = `${host} ${createHash('sha256').update(url).digest('hex').slice(0, 8)}`;
+    this.target = name ?? `${host} ${createHash('sha256').update(url).digest('hex').slice(0, 8)}`;
   }
 
   /**

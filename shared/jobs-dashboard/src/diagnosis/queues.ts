@@ -113,6 +113,8 @@ interface WaitContext {
   readonly servers: readonly Server[];
   readonly blocking: BlockingKeys;
   readonly pausedJobs: readonly PausedJobs[];
+  /** The queues that have a rule in place of the built-in threshold. None by default. */
+  readonly ruled?: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
@@ -157,7 +159,8 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
   });
   // Omits paused types and silent servers, because they have their own warnings.
   if (blocker?.kind === 'paused-type' || blocker?.kind === 'silent') return null;
-  if (blocker?.tone !== 'attention' && waitedMs < LONG_WAIT_MS) return null;
+  const isLong = waitedMs >= LONG_WAIT_MS && context.ruled?.has(queue.name) !== true;
+  if (blocker?.tone !== 'attention' && !isLong) return null;
   const ready = readyJobs(queue, keysOf(queue.name, blocking));
   return { queue, since, blocker, ready, subject: subjectOf(queue, blocker, consumers) };
 }

@@ -25,6 +25,7 @@ import {
   findSkipped,
   type SkippedRuns,
 } from './recurring.js';
+import { type MeasuredRule, measureRules } from './rules.js';
 import { stalledQuery } from './servers.js';
 import { findTypeHealth, type TypeHealth } from './type-health.js';
 
@@ -56,6 +57,8 @@ export interface Situation {
   readonly recent: { readonly done: number; readonly failed: number };
   /** The job types that fail, or are slow. */
   readonly typeHealth: TypeHealth;
+  /** The rules for warnings, and what they measure. */
+  readonly rules: readonly MeasuredRule[];
   /** What the latest failures of failing job types tell, by type. */
   readonly failureSamples: ReadonlyMap<string, FailureSample>;
   /** Bulk deletions that have not begun and can be undone. */
@@ -98,6 +101,7 @@ export async function readSituation(
     alertFailures,
     operations,
     skipped,
+    rules,
     clockAheadMs,
   ] = await Promise.all([
     reader.queues.list(),
@@ -116,6 +120,7 @@ export async function readSituation(
     reader.alerts.listFailures(MAX_FAILURES),
     reader.bulk.list({ limit: FEW_OPERATIONS }),
     findSkipped(context),
+    measureRules(context),
     readClockAhead(context),
   ]);
   const nowMs = now();
@@ -142,6 +147,7 @@ export async function readSituation(
     alertFailures,
     pendingDeletions: operations.filter(({ action, state }) => action === 'delete' && state === 'pending'),
     skipped,
+    rules,
     clockAheadMs,
     nowMs,
   };

@@ -34,6 +34,7 @@ export type WarningKind =
   | 'schedule-fails'
   | 'deletion-pending'
   | 'set-aside'
+  | 'rule-broken'
   | 'alerts-fail';
 
 /** The one number of a warning, such as `65 %`, `of the latest 120 attempts failed`. */
@@ -71,6 +72,8 @@ export interface Warning {
   readonly isMeasured?: boolean;
   /** Whether what is wrong is back to normal, but not yet for long enough to end the warning. Defaults to `false`. */
   readonly isRecovering?: boolean;
+  /** The names of the webhooks that get the messages. All by default. */
+  readonly tell?: readonly string[];
 }
 
 /**
@@ -132,6 +135,7 @@ export function observedWarnings(warnings: readonly Warning[], nowMs: number): O
     beganAt: warning.since ?? null,
     isMeasured: warning.isMeasured === true,
     isRecovering: warning.isRecovering === true,
+    ...(warning.tell !== undefined && { tell: warning.tell }),
   }));
   // As they are stored, because long keys are shortened.
   return observed.map(storableWarning);

@@ -7,6 +7,7 @@ import { failingTypeWarnings, newErrorWarnings } from './failures.js';
 import { longWaits, pausedQueues, unservedQueues } from './queues.js';
 import { pausedTypeWarnings } from './pause.js';
 import { failingRecurringWarnings, lateRecurring, missedWarnings, skippedWarnings } from './recurring.js';
+import { queuesWithRule, ruleWarnings, withoutRuled } from './rules.js';
 import { clockSkew, lostServers, silentServers, stalledLeases } from './servers.js';
 import { isUntouched, type Situation } from './situation.js';
 import { slowTypeWarnings } from './slow-types.js';
@@ -20,6 +21,7 @@ const SETTLING_MS = 5_000;
 
 /** Returns all warnings, most urgent first. */
 export function findWarnings(situation: Situation): Warning[] {
+  const judged = withoutRuled(situation.typeHealth, situation.rules);
   return [
     ...noServers(situation),
     ...pausedQueues(situation.queues, situation.blocking),
@@ -28,7 +30,8 @@ export function findWarnings(situation: Situation): Warning[] {
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation.servers, situation.nowMs),
     ...unservedQueues(situation.queues, situation.servers),
-    ...failingTypeWarnings(situation.typeHealth.failing, situation.failureSamples),
+    ...ruleWarnings(situation.rules, situation.nowMs),
+    ...failingTypeWarnings(judged.failing, situation.failureSamples),
     ...newErrorWarnings(situation.typeHealth.failing),
     ...failingRecurringWarnings(
       situation.failingRecurring,
@@ -43,8 +46,8 @@ export function findWarnings(situation: Situation): Warning[] {
     ...stalledLeases(situation.stalled),
     // Late recurring jobs are omitted if no server is running, because `noServers` already reports the cause.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
-    ...longWaits(situation),
-    ...slowTypeWarnings(situation.typeHealth.slow),
+    ...longWaits({ ...situation, ruled: queuesWithRule(situation.rules) }),
+    ...slowTypeWarnings(judged.slow),
     ...alertWarnings(situation.alertFailures),
     ...floodWarnings(situation.blocking, situation.nowMs),
     ...clockSkew(situation.servers, situation.clockAheadMs),

@@ -19,6 +19,7 @@ import { jobPage } from './job.js';
 import { jobsPage } from './jobs.js';
 import { overviewPage } from './overview.js';
 import { queuePage, queuesPage } from './queues.js';
+import { rulesPage } from './rules.js';
 import { recurringJobPage, recurringPage } from './recurring.js';
 import { serverPage, serversPage } from './servers.js';
 import { setAsidePage } from './set-aside.js';
@@ -59,6 +60,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/servers/:server': serverPage,
   '/incidents': incidentsPage,
   '/incidents/:incident': incidentPage,
+  '/rules': rulesPage,
   '/set-aside': setAsidePage,
   '/audit': auditPage,
   '/help': helpPage,

@@ -48,6 +48,7 @@ const slowReads: {
   deployments: { list: steady },
   alerts: { listFailures: steady },
   installation: { read: steady },
+  warningRules: { list: steady },
   timings: {
     listNames: (_result, { sinceMs }) => (sinceMs > 3 * 3_600_000 ? LONG_MS : STEADY_MS),
     readHistories: steady,
@@ -108,6 +109,7 @@ export function cachedReader(
     incidents: cached('incidents'),
     alerts: cached('alerts'),
     installation: cached('installation'),
+    warningRules: cached('warningRules'),
     clock,
     /** Not cached, because the time changes constantly. */
     readClock: () => reader.readClock(),

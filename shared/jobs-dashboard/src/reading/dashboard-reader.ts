@@ -19,6 +19,7 @@ import type {
   SetAside,
   Steps,
   Timings,
+  WarningRules,
 } from '@longshore/jobs/storage';
 
 /** The part of a storage that the dashboard's pages read. */
@@ -46,6 +47,7 @@ export interface DashboardReader extends Pick<
   readonly incidents: Pick<Incidents, 'list' | 'find'>;
   readonly alerts: Pick<Alerts, 'listFailures'>;
   readonly installation: Pick<Installation, 'read'>;
+  readonly warningRules: Pick<WarningRules, 'list'>;
 }
 
 /** What records incidents. */

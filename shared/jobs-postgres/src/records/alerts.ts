@@ -41,7 +41,10 @@ export class PostgresAlerts implements Alerts {
       const ids = messages.map(() => this.#ids.newId());
       const contents = messages.map(({ content }) => JSON.stringify(content));
       const dueAt = messages.map((message) => message.dueAt);
-      await run(insertMessages, [ids, contents, dueAt, now, targetsKeptMs]);
+      const tell = messages.map((message) =>
+        message.tell === undefined ? null : JSON.stringify(message.tell),
+      );
+      await run(insertMessages, [ids, contents, dueAt, now, targetsKeptMs, tell]);
     }
     await run(deleteOldMessages, [failuresKeptMs]);
   }
@@ -97,16 +100,22 @@ export const registerTargets = prepared(
 );
 
 /**
- * Parallel arrays: $1 ids, $2 contents, $3 when they are due; $4 now, $5 maximum age of a registration in milliseconds.
- * Inserts each message once for each registered target.
+ * Parallel arrays: $1 ids, $2 contents, $3 when they are due, $6 JSON arrays of targets or null; $4 now, $5 maximum age of
+ * a registration in milliseconds. Inserts each message once for each registered target in its array, or for all registered
+ * targets if there is none.
  */
 export const insertMessages = prepared(
   'longshore-insert-alert-messages',
   `
     insert into longshore.alert_message (id, target, content, created_at, next_at)
+    with registered as materialized (
+      select target from longshore.alert_target
+      where registered_at > $4::timestamptz - $5::float8 * interval '1 millisecond'
+    )
     select id, target, content, $4::timestamptz, due_at
-    from unnest($1::uuid[], $2::jsonb[], $3::timestamptz[]) as message (id, content, due_at), longshore.alert_target
-    where registered_at > $4::timestamptz - $5::float8 * interval '1 millisecond'`,
+    from unnest($1::uuid[], $2::jsonb[], $3::timestamptz[], $6::jsonb[]) as message (id, content, due_at, tell), registered
+    where tell is null or jsonb_exists(tell, target)
+      or not exists (select from registered as named where jsonb_exists(tell, named.target))`,
 );
 
 /** $1 incidents. Deletes the messages about the ends of incidents that have begun again. */

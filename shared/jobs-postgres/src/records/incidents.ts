@@ -137,6 +137,7 @@ interface IncidentRow {
   muted_until: Date | null;
   muted_by: string | null;
   mute_reason: string | null;
+  tell: readonly string[] | null;
 }
 
 function toIncident(row: IncidentRow): Incident {
@@ -161,6 +162,7 @@ function toIncident(row: IncidentRow): Incident {
     mutedUntil: row.muted_until,
     mutedBy: row.muted_by,
     muteReason: row.mute_reason,
+    ...(row.tell !== null && { tell: row.tell }),
   };
 }
 
@@ -186,6 +188,7 @@ function toRow(incident: Incident): IncidentRow {
     muted_until: incident.mutedUntil,
     muted_by: incident.mutedBy,
     mute_reason: incident.muteReason,
+    tell: incident.tell ?? null,
   };
 }
 
@@ -239,6 +242,7 @@ const columns = {
   muted_until: 'timestamptz',
   muted_by: 'text',
   mute_reason: 'text',
+  tell: 'jsonb',
 } as const satisfies Partial<Record<keyof IncidentRow, string>>;
 
 const names = Object.keys(columns).join(', ');
@@ -256,6 +260,7 @@ const observed = [
   'seen_at',
   'ended_at',
   'ending',
+  'tell',
 ];
 
 /**

@@ -39,9 +39,10 @@ export class MemoryAlerts implements Alerts {
     }
     for (const [target, registeredAt] of this.#targets)
       if (now - registeredAt > targetsKeptMs) this.#targets.delete(target);
-    for (const { content, dueAt } of messages) {
+    for (const { content, dueAt, tell = [] } of messages) {
       const id = newId(now);
-      for (const target of this.#targets.keys())
+      const named = [...this.#targets.keys()].filter((target) => tell.includes(target));
+      for (const target of named.length === 0 ? this.#targets.keys() : named)
         this.#messages.set(keyOf({ id, target }), {
           id,
           target,

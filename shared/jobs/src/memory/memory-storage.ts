@@ -25,6 +25,7 @@ import { MemoryQueues, MemoryQuotas } from './memory-queues.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryReports } from './memory-reports.js';
 import { MemorySavedSearches } from './memory-saved-searches.js';
+import { MemoryWarningRules } from './memory-warning-rules.js';
 import { MemoryServers } from './memory-servers.js';
 import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
@@ -85,6 +86,7 @@ export class MemoryStorage implements JobStorage {
   readonly jobTypes: MemoryJobTypes;
   readonly deployments: MemoryDeployments;
   readonly savedSearches: MemorySavedSearches;
+  readonly warningRules: MemoryWarningRules;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
   readonly incidents: MemoryIncidents;
@@ -152,6 +154,7 @@ export class MemoryStorage implements JobStorage {
     this.jobTypes = jobTypes;
     this.deployments = deployments;
     this.savedSearches = new MemorySavedSearches(clock, audit);
+    this.warningRules = new MemoryWarningRules(clock);
     this.audit = audit;
     this.setAside = setAside;
     this.alerts = new MemoryAlerts(clock);

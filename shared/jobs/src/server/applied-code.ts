@@ -1,11 +1,15 @@
 import type { ResolvedServerOptions } from './server-options.js';
 
-type CodeOption = 'logger' | 'queueSettings' | 'recurring' | 'storage';
+type CodeOption = 'logger' | 'queueSettings' | 'recurring' | 'storage' | 'warningRules';
 
-/** Stores what an application defines in code: the settings of its queues, and its recurring jobs. Logs the changes. */
+/**
+ * Stores what an application defines in code: the settings of its queues, its recurring jobs, and its rules for
+ * warnings. Logs the changes.
+ */
 export async function applyCode(options: Pick<ResolvedServerOptions, CodeOption>): Promise<void> {
   await applyQueueSettings(options);
   await applyRecurringJobs(options);
+  await applyWarningRules(options);
 }
 
 /** Applies the settings of queues that the application defines in code. */
@@ -47,4 +51,17 @@ async function applyRecurringJobs({
       { application, refused },
       'recurring jobs with these ids have another owner and were not changed; use other ids',
     );
+}
+
+/** Adds, updates and removes the application's stored rules for warnings to match the given ones. */
+async function applyWarningRules({
+  logger,
+  storage,
+  warningRules,
+}: Pick<ResolvedServerOptions, CodeOption>): Promise<void> {
+  if (warningRules === null) return;
+  const { application, rules } = warningRules;
+  const { changed, removed } = await storage.warningRules.synchronize(application, rules);
+  if (changed.length + removed.length > 0)
+    logger.info({ application, changed, removed }, 'rules for warnings changed as in code');
 }

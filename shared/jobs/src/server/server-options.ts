@@ -1,3 +1,4 @@
+import { checkWarningRules, type WarningRule } from '../storage/warning-rules.js';
 import { deploymentBounds } from '../storage/deployments.js';
 import { JobClient } from '../client/job-client.js';
 import { availableParallelism, hostname } from 'node:os';
@@ -45,8 +46,8 @@ export interface JobServerOptions extends ServerTimes {
    */
   client?: JobClient;
   /**
-   * The name of the application that owns the `recurring` jobs and the `queueSettings`, 1 to 200 characters. Required if one of
-   * them is set.
+   * The name of the application that owns the `recurring` jobs, the `queueSettings` and the `warningRules`, 1 to 200
+   * characters. Required if one of them is set.
    */
   application?: string;
   /**
@@ -61,6 +62,11 @@ export interface JobServerOptions extends ServerTimes {
    * `inCode` shows it. If this option is absent, nothing is changed.
    */
   queueSettings?: QueuesInCode;
+  /**
+   * The rules for the dashboard's warnings that the application defines in code. When the server starts, it changes the
+   * application's stored rules to match these. If this option is absent, nothing is changed.
+   */
+  warningRules?: readonly WarningRule[];
   /**
    * The version of the application, 1 to 100 characters. When the first server with a new version starts, the
    * dashboard's charts mark a deployment. None by default.
@@ -108,7 +114,10 @@ export interface JobServerOptions extends ServerTimes {
 }
 
 export interface ResolvedServerOptions extends Required<
-  Omit<JobServerOptions, 'application' | 'recurring' | 'queueSettings' | 'queues' | 'version'>
+  Omit<
+    JobServerOptions,
+    'application' | 'recurring' | 'queueSettings' | 'warningRules' | 'queues' | 'version'
+  >
 > {
   readonly version: string | null;
   readonly queues: QueueOrder;
@@ -116,6 +125,8 @@ export interface ResolvedServerOptions extends Required<
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
   /** `null` if the `queueSettings` option is absent. */
   readonly queueSettings: { readonly application: string; readonly queues: QueuesInCode } | null;
+  /** `null` if the `warningRules` option is absent. */
+  readonly warningRules: { readonly application: string; readonly rules: readonly WarningRule[] } | null;
 }
 
 const isClient: Check = (what, value) => {
@@ -130,6 +141,7 @@ export const serverOptions: OptionNames<JobServerOptions> = {
   application: isTextOf({ min: 1, max: 200 }),
   recurring: true,
   queueSettings: true,
+  warningRules: true,
   version: true,
   queues: true,
   concurrency: true,
@@ -164,6 +176,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     client: options.client ?? new JobClient(options.storage),
     recurring: recurringJobs(options),
     queueSettings: queueSettings(options),
+    warningRules: warningRules(options),
     queues: new QueueOrder(options.queues ?? queuesOf(options.handlers)),
     concurrency: bounded('concurrency', options.concurrency ?? 10, 1, 1_000),
     slidingInvisibilityTimeoutMs: bounded(
@@ -223,6 +236,17 @@ function queueSettings({
     throw new RangeError('queueSettings requires application, the name of their owner');
   checkQueuesInCode('JobServer: queueSettings', application, queues);
   return { application, queues };
+}
+
+function warningRules({
+  application,
+  warningRules: rules,
+}: JobServerOptions): ResolvedServerOptions['warningRules'] {
+  if (rules === undefined) return null;
+  if (application === undefined)
+    throw new RangeError('warningRules requires application, the name of their owner');
+  checkWarningRules('JobServer: warningRules', rules);
+  return { application, rules };
 }
 
 function isRecurringJob(value: unknown): value is NewRecurringJob {

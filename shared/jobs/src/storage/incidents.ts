@@ -23,6 +23,8 @@ export interface ObservedWarning {
   readonly isMeasured: boolean;
   /** Whether the condition is back to normal, but not yet for long enough to end the warning. */
   readonly isRecovering: boolean;
+  /** The names of the webhooks that get the messages. All webhooks by default, and if none of them is registered. */
+  readonly tell?: readonly string[];
 }
 
 /**
@@ -163,6 +165,8 @@ export type AlertContent =
 export interface IncidentMessage {
   readonly content: AlertContent;
   readonly dueAt: Date;
+  /** The targets that get it. All by default, and if none of them is registered. */
+  readonly tell?: readonly string[];
 }
 
 /** What changes when the current warnings are compared with the stored incidents. */
@@ -227,7 +231,11 @@ export function advanceIncidents(
     messages: [
       ...announcements
         .filter((incident) => incident.announced)
-        .map((incident) => ({ content: contentOf('warning.began', incident), dueAt: now })),
+        .map((incident) => ({
+          content: contentOf('warning.began', incident),
+          dueAt: now,
+          ...tellOf(incident),
+        })),
       ...(unannounced === 0
         ? []
         : [
@@ -241,6 +249,7 @@ export function advanceIncidents(
         .map((incident) => ({
           content: contentOf('warning.ended', incident),
           dueAt: incident.ending === 'recovered' ? now : new Date(now.getTime() + incidentEndsAfterMs),
+          ...tellOf(incident),
         })),
     ],
   };
@@ -307,6 +316,11 @@ export function isAboutSame(
 /** Returns whether no messages are sent about the warning of an incident. */
 export function isMuted({ mutedUntil }: Pick<Incident, 'mutedUntil'>, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now;
+}
+
+/** Returns who gets the messages about an incident; nothing for all. */
+function tellOf({ tell }: Incident): Pick<IncidentMessage, 'tell'> {
+  return tell === undefined ? {} : { tell };
 }
 
 function contentOf(type: 'warning.began' | 'warning.ended', incident: Incident): AlertContent {

@@ -21,6 +21,7 @@ import type { Quotas } from './quotas.js';
 import type { ReadReplicaStatus } from './read-replica.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { SavedSearches } from './saved-searches.js';
+import type { WarningRules } from './warning-rules.js';
 import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
 import type { Steps } from './steps.js';
@@ -56,6 +57,7 @@ export interface JobStorage {
   readonly jobTypes: JobTypes;
   readonly deployments: Deployments;
   readonly savedSearches: SavedSearches;
+  readonly warningRules: WarningRules;
   readonly audit: AuditLog;
   readonly setAside: SetAside;
   readonly incidents: Incidents;
