@@ -120,6 +120,23 @@ describe('alerts', () => {
     expect(one.received[1]?.body.data?.key).to.equal(began.body.data?.key);
   });
 
+  it('sends the message of a rule only to the webhooks that the rule names', async () => {
+    const [billing, ops] = [await receive(), await receive()];
+    await storage.warningRules.synchronize('shop', [
+      { name: 'prompt', about: { queue: 'cards' }, waitingMs: 1_000, tell: ['billing'] },
+    ]);
+    await storage.enqueuer.enqueue([
+      { id: newId(), name: 'work', queue: 'cards', priority: 0, args: '{}', maxAttempts: 1, due: null },
+    ]);
+    clock.advance(2_000);
+    start(webhook(ops.url, { name: 'ops' }), webhook(billing.url, { name: 'billing' }));
+    const ofRule = ({ body }: Received): boolean => body.text.includes('prompt');
+    await eventually(() => expect(billing.received.filter(ofRule)).to.have.length(1));
+    // Messages of one check are announced together, so this one would have come with the other.
+    await eventually(() => expect(ops.received).not.to.have.length(0));
+    expect(ops.received.filter(ofRule)).to.have.length(0);
+  });
+
   it('sends each message once, however many processes there are', async () => {
     const hook = await receive();
     for (let count = 0; count < 4; count++) start(webhook(hook.url));

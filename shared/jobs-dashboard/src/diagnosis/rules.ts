@@ -32,19 +32,20 @@ export interface MeasuredRule {
 /** Measures the subjects of all rules. Reads nothing but the rules if there are none. */
 export async function measureRules({ reader }: Pick<ReadingContext, 'reader'>): Promise<MeasuredRule[]> {
   const rules = await reader.warningRules.list();
+  const period = { sinceMs: PERIOD_MS, limit: MAX_NAMES };
+  // Once for all rules about job types, of which there can be a hundred.
+  const ofTypes = rules.some(({ about }) => 'jobName' in about) ? await reader.timings.listNames(period) : [];
   return Promise.all(
     rules.map(async (rule) => {
       const { about } = rule;
-      const isOfType = 'jobName' in about;
-      const [timings, readySince] = await Promise.all([
-        reader.timings.listNames({
-          sinceMs: PERIOD_MS,
-          limit: MAX_NAMES,
-          ...(isOfType ? {} : { queue: about.queue }),
-        }),
-        isOfType ? readySinceOfType(about.jobName, reader) : readySinceOfQueue(about.queue, reader),
+      if ('jobName' in about) {
+        const own = ofTypes.filter(({ name }) => name === about.jobName);
+        return { rule, ...totalOf(own), readySince: await readySinceOfType(about.jobName, reader) };
+      }
+      const [own, readySince] = await Promise.all([
+        reader.timings.listNames({ ...period, queue: about.queue }),
+        readySinceOfQueue(about.queue, reader),
       ]);
-      const own = timings.filter(({ name }) => !isOfType || name === about.jobName);
       return { rule, ...totalOf(own), readySince };
     }),
   );
