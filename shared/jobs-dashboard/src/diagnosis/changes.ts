@@ -16,6 +16,8 @@ export interface Change {
   readonly text: string;
   /** The queues and job types that it is known to concern; `null` if it can concern all of them. */
   readonly subjects: readonly Subject[] | null;
+  /** Whether it makes jobs wait, like a pause or a limit. */
+  readonly isRestriction: boolean;
 }
 
 /** The changes of a period. */
@@ -35,9 +37,9 @@ const MINUTE_MS = 60_000;
 
 /** Changes of this long before a warning began can explain it, in milliseconds. */
 const BEFORE_MS = 10 * MINUTE_MS;
-/** A change shortly after the beginning can explain it, too, because some beginnings are known to the minute only. */
+/** If the beginning is known to the minute only, a change within that minute can explain it, too. */
 const AFTER_MS = MINUTE_MS;
-/** Maximum number of audit entries to read, and of changes to name for each warning; the latest. */
+/** Maximum number of audit entries to read, and of changes to name for each warning. */
 const MAX_READ = 200;
 const MAX_NAMED = 3;
 
@@ -50,6 +52,9 @@ const causing: ReadonlySet<string> = new Set<Kind>([
   'servers',
   'bulk',
 ]);
+
+/** The operations that make jobs wait. */
+const restricting: ReadonlySet<string> = new Set(['pause', 'limit', 'limit-key']);
 
 /** Reads what deployments and people changed in a period. */
 export async function readChanges(
@@ -75,10 +80,43 @@ export function periodBefore(...begins: readonly number[]): Period {
   };
 }
 
-/** Returns the latest changes just before a condition began, newest first. */
-export function changesBefore(since: Date, { changes }: Pick<Changes, 'changes'>): Change[] {
+/**
+ * Returns the changes just before a condition began that can explain it, newest first. Of many, those about the same queue
+ * or job type count most, and those that make jobs wait count more than others. Leaves out what is known to concern other
+ * things, and what people did after the beginning, which is rather a remedy.
+ *
+ * @param condition when it began, and the path of its page, such as `queues/mail`
+ */
+export function changesBefore(
+  { since, link }: { readonly since: Date; readonly link: string },
+  { changes }: Pick<Changes, 'changes'>,
+): Change[] {
   const { from, until } = periodBefore(since.getTime());
-  return changes.filter(({ at }) => at >= from && at < until).slice(0, MAX_NAMED);
+  const isToTheMinute = since.getTime() % MINUTE_MS === 0;
+  const canExplain = ({ at, kind, isRestriction }: Change): boolean =>
+    at >= from && (at <= since || (isToTheMinute && at < until && (kind === 'deployment' || isRestriction)));
+  const subject = subjectOfPage(link);
+  const named = changes
+    .filter((change) => canExplain(change) && relevance(change, subject) > 0)
+    .toSorted((one, other) => relevance(other, subject) - relevance(one, subject))
+    .slice(0, MAX_NAMED);
+  return named.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+}
+
+/** Returns what a page of the dashboard is about; nothing if it is neither a queue nor a job type. */
+function subjectOfPage(link: string): Subject {
+  const [, page, name = ''] = /^(queues|types)\/([^/?#]+)/.exec(link) ?? [];
+  if (page === undefined) return {};
+  return page === 'queues' ? { queue: decodeURIComponent(name) } : { name: decodeURIComponent(name) };
+}
+
+/** Returns how likely a change explains a condition of the subject; 0 if it concerns something else. */
+function relevance(change: Change, subject: Subject): number {
+  const { subjects, isRestriction } = change;
+  if (changesOf(subject, [change]).length > 0) return (subjects === null ? 1 : 3) + Number(isRestriction);
+  // The jobs of a type can be in any queue.
+  const isOfQueue = subjects?.some(({ queue }) => queue !== undefined) === true;
+  return subject.name !== undefined && isOfQueue ? 1 + Number(isRestriction) : 0;
 }
 
 /** Returns the changes that concern a queue or a job type, or that can concern all of them. */
@@ -92,14 +130,16 @@ export function changesOf({ queue, name }: Subject, changes: readonly Change[]):
 
 function deploymentOf({ version, at, note }: Deployment): Change {
   const text = `version ${version} was deployed${note === null ? '' : ` (${note})`}`;
-  return { at, kind: 'deployment', text, subjects: null };
+  return { at, kind: 'deployment', text, subjects: null, isRestriction: false };
 }
 
 function changeOf(entry: AuditEntry): Change[] {
   const [on = '', name = ''] = entry.action.split('/');
   if (!causing.has(on) || auditDetails(entry.filter).outcome !== 'done') return [];
   const text = on === 'bulk' && name !== 'stop' ? bulkText(entry, name) : actionText(entry, on, name);
-  return text === null ? [] : [{ at: entry.at, kind: 'action', text, subjects: subjectsOf(entry, on, name) }];
+  if (text === null) return [];
+  const isRestriction = restricting.has(name);
+  return [{ at: entry.at, kind: 'action', text, subjects: subjectsOf(entry, on, name), isRestriction }];
 }
 
 function bulkText({ who, count, filter }: AuditEntry, action: string): string {

@@ -63,7 +63,7 @@ async function loadIncident(id: string, context: PageContext): Promise<object> {
   return {
     incident: { ...incidentRow(incident, context.now()), seenAt: incident.seenAt },
     runbook: context.runbook.of(incident),
-    changes: changesBefore(incident.since, changes),
+    changes: changesBefore(incident, changes),
     earlier: latest
       .filter(({ key, id: other }) => key === incident.key && other !== incident.id)
       .slice(0, MAX_EARLIER)

@@ -99,7 +99,7 @@ async function withChanges(warnings: readonly CurrentWarning[], context: PageCon
       // Without the time of the latest check, which would change the region each time.
       incident: incident && { ...incident, seenAt: null },
       runbook: incident && context.runbook.of(incident),
-      changes: incident === null || deliberate.has(kind) ? [] : changesBefore(incident.since, changes),
+      changes: incident === null || deliberate.has(kind) ? [] : changesBefore(incident, changes),
     };
   });
 }
