@@ -1,6 +1,6 @@
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
-import { StorageUnavailableError } from '@longshore/jobs';
+import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import { etagIn, openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
 
 const csp =
@@ -138,8 +138,22 @@ describe('an unreachable storage', () => {
       for (const path of ['/', '/jobs', `/jobs/${site.story.doneId}`, '/queues', '/servers']) {
         const { status, headers, text } = await site.http.get(`/job-dashboard${path}`);
         expect([path, status, headers['retry-after']]).to.deep.equal([path, 503, '5']);
-        expect(text).to.include('The storage is unreachable').and.not.include('secret');
+        expect(text).to.include('The storage is unavailable').and.not.include('secret');
       }
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('a storage that responds too late', () => {
+  it('results in an error page that does not call it unavailable', async () => {
+    const fail = () => Promise.reject(new ReadTimeoutError('The read took longer than 5000 ms'));
+    const site = await openSite({ read: ({ storage }) => overriding(storage, { queues: { list: fail } }) });
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/queues');
+      expect(status).to.equal(503);
+      expect(text).to.include('The storage is too slow').and.include('hold a lock');
     } finally {
       await site.close();
     }

@@ -1,4 +1,4 @@
-import { StorageUnavailableError } from '@longshore/jobs';
+import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import { ReadTooSlowError } from '../cache/deadline.js';
 
 /** The content of an error page, and the headers of its response. */
@@ -49,19 +49,20 @@ export function badRequest(title: string, text: string): Problem {
 export function problemOf(error: unknown, incident: string): ProblemText {
   if (error instanceof Problem) return error.content;
   if (error instanceof InterruptedAction) return problemOfAction(error, incident);
-  if (error instanceof StorageUnavailableError) {
-    return {
-      status: 503,
-      title: 'The storage is unreachable',
-      text: 'The dashboard is running, but the job storage does not respond. Accepted jobs are safe. Reload this page to try again.',
-      headers: { 'Retry-After': '5' },
-    };
-  }
-  if (error instanceof ReadTooSlowError) {
+  // Before the more general error, because a storage that is slow does respond.
+  if (error instanceof ReadTooSlowError || error instanceof ReadTimeoutError) {
     return {
       status: 503,
       title: 'The storage is too slow',
-      text: 'It did not respond within the time limit of this page. Other pages may work. Reload this one to try again.',
+      text: 'It did not respond within the time limit of this page. Other pages may work. Reload this one to try again. If it stays slow, a transaction may hold a lock on a table, which pg_stat_activity shows.',
+      headers: { 'Retry-After': '5' },
+    };
+  }
+  if (error instanceof StorageUnavailableError) {
+    return {
+      status: 503,
+      title: 'The storage is unavailable',
+      text: `${error.summary}. The dashboard is running, and accepted jobs are safe. Reload this page to try again.`,
       headers: { 'Retry-After': '5' },
     };
   }
