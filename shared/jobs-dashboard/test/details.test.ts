@@ -50,7 +50,7 @@ describe('a details page', () => {
   it('shows the key figures of a queue, with its limit', async () => {
     await site.story.storage.queues.limit('images', { concurrencyLimit: 6, rateLimit: null });
     expect(await page('/queues/images')).to.match(
-      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Finished per minute 0 /,
+      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Finished per minute 0 over 5 min /,
     );
   });
 
