@@ -1,4 +1,5 @@
 import { defineJob, handleJob, JobClient, JobEvents, JobServer, MemoryStorage } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import type { Resource } from '@longshore/resources';
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -23,6 +24,18 @@ describe('The reason of a call', () => {
   };
   const queue = async (): Promise<string> =>
     String((await api.get(`/jobs/${await finished()}`)).item['queue']);
+
+  /** A queue with jobs that wait for their key. */
+  const queueWithKey = async (): Promise<string> => {
+    const name = api.newName();
+    const meta = { concurrencyKey: 'tenant-7', concurrencyLimit: 1 };
+    const job = { name: 'work', queue: name, priority: 0, args: '{}', maxAttempts: 1, due: null, meta };
+    await storage.enqueuer.enqueue([
+      { ...job, id: newId() },
+      { ...job, id: newId() },
+    ]);
+    return name;
+  };
 
   /** Runs a job until it sleeps after its step `charge`. */
   const withStep = async (): Promise<string> => {
@@ -93,6 +106,7 @@ describe('The reason of a call', () => {
     'jobs retry': finished,
     'jobs rerun-from': withStep,
     'queues delete': queue,
+    'queues limit-key': queueWithKey,
   };
   /** Fields that a call requires beside the reason. */
   const fields: Readonly<Record<string, object>> = {
@@ -101,6 +115,7 @@ describe('The reason of a call', () => {
     signal: { name: 'packed' },
     mute: { until: new Date(Date.now() + 3_600_000).toISOString() },
     'rerun-from': { step: 'charge' },
+    'limit-key': { concurrencyKey: 'tenant-7', limit: 2 },
   };
 
   before(() => api.start());
