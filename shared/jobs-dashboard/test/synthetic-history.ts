@@ -253,4 +253,14 @@ export const kinds: Readonly<Record<string, Draw>> = {
     const left = part * share(backAt === null ? 0 : backAt - 0.01);
     return { ...history, backAt: null, share: (minute) => (minute >= (backAt ?? 0) ? left : share(minute)) };
   },
+  'a second anomaly, after much of what is known': (random) => {
+    const history = deployment(random, pickScale(random, 20, 200));
+    const [earlier, minutes, high] = [pick(random, -20, -12), pick(random, 3, 7), pick(random, 0.3, 1)];
+    const wasBad = (minute: number): boolean => minute >= earlier && minute < earlier + minutes;
+    return {
+      ...history,
+      from: earlier - pick(random, 3, 8),
+      share: (minute) => (wasBad(minute) ? high : history.share(minute)),
+    };
+  },
 };

@@ -14,7 +14,10 @@ const NOW_MS = 5 * MINUTE_MS;
 const STOPPED_MS = 3 * MINUTE_MS;
 /** How long a share must be back at its baseline before the anomaly is over. */
 const OVER_MS = 2 * MINUTE_MS;
-/** A high share is usual, and therefore no anomaly, if this part of the earlier attempts had at least half of it. */
+/**
+ * A high share is usual, and therefore no anomaly, if this part of the earlier attempts had at least half of it, and not
+ * just once: after a single earlier anomaly, the next one is no less of one.
+ */
 const USUAL_PART = 0.25;
 /** A job type without a baseline is reported only this long after its first attempt. */
 const YOUNG_MS = 60 * MINUTE_MS;
@@ -119,11 +122,17 @@ function findRise(levels: readonly Level[], nowMs: number, rule: ShiftRule): Ris
         shareOf(level) >= least || (index > 0 && index < run.length - 1 && isHigher(level, baseline));
       if (!run.every(belongs) || !isHigher(incident, baseline)) continue;
       const before = levels.slice(0, first);
-      const similar = sumOf(before.filter((level) => shareOf(level) >= shareOf(incident) / 2));
-      if (similar.of <= USUAL_PART * sumOf(before).of) return { first, last, baseline };
+      if (!isUsual(before, incident)) return { first, last, baseline };
     }
   }
   return null;
+}
+
+function isUsual(before: readonly Level[], incident: Share): boolean {
+  const isSimilar = before.map((level) => shareOf(level) >= shareOf(incident) / 2);
+  const similar = sumOf(before.filter((_level, index) => isSimilar[index]));
+  const times = isSimilar.filter((is, index) => is && isSimilar[index - 1] !== true).length;
+  return times > 1 && similar.of > USUAL_PART * sumOf(before).of;
 }
 
 /** Returns the usual attempts: those of the levels that are not themselves far above the median level. */

@@ -165,8 +165,8 @@ function totalOf(names: readonly NameTiming[]): Outcomes {
   };
 }
 
-/** A share of failures that counts as suspicious although it is usual. */
-const ALMOST_ALWAYS = 0.8;
+/** An earlier share of at least this can be that of an earlier anomaly, with which recent failures must not be compared. */
+const CLEAN = 0.1;
 /** Recent failures are suspicious if there are more than this many times as many as the earlier share predicts. */
 const MORE = 1.1;
 /** With fewer earlier attempts, nothing is known about the usual share. */
@@ -179,7 +179,7 @@ function unusualFailures(recent: Outcomes, day: Outcomes): number {
   const earlierFailures = Math.max(0, failuresOf(day) - failures);
   const earlier = Math.max(0, day.done - recent.done) + earlierFailures;
   const usual = earlierFailures / Math.max(1, earlier);
-  const isKnown = earlier >= MIN_EARLIER && usual < ALMOST_ALWAYS;
+  const isKnown = earlier >= MIN_EARLIER && usual < CLEAN;
   return isKnown ? failures - MORE * usual * (recent.done + failures) : failures;
 }
 
@@ -212,7 +212,9 @@ function isSuspiciouslySlow(recent: Timing, day: Timing | undefined): boolean {
     [0.5, 0.95].some((quantile) => {
       const nowMs = recent[kind].percentile(quantile) ?? 0;
       const dayMs = day?.[kind].percentile(quantile) ?? nowMs;
-      return nowMs >= NOTICEABLE_MS && nowMs >= SUSPICIOUS * dayMs;
+      // The day includes the recent attempts, which decide its percentile if there are too many of them.
+      const isKnown = recent[kind].total < (1 - quantile) * (day?.[kind].total ?? 0);
+      return nowMs >= NOTICEABLE_MS && (!isKnown || nowMs >= SUSPICIOUS * dayMs);
     }),
   );
 }
