@@ -100,6 +100,23 @@ describe('a job type', () => {
     expect(await found()).to.deep.equal([]);
   });
 
+  for (const [what, ...periods] of [
+    [
+      'fails again after an earlier anomaly',
+      [10, { done: 30 }],
+      [10, { done: 9, failed: 21 }],
+      [10, { done: 30 }],
+      [5, { done: 20, failed: 10 }],
+    ],
+    ['runs longer, and mostly ran in the last ten minutes', [60, { done: 2 }], [5, { done: 60, ms: 4_000 }]],
+  ] as const)
+    it(`that ${what} is found among all types as on its page`, async () => {
+      for (const [minutes, attempts] of periods) pass(minutes, attempts);
+      const onPage = warnings(await readHealthOfType(storage, 'charge-card'));
+      expect(onPage).to.have.length(1);
+      expect(await found()).to.deep.equal(onPage);
+    });
+
   it('that stopped running is not said to fail', async () => {
     pass(120, { done: 49, failed: 1 });
     pass(4, { done: 35, failed: 65 });
