@@ -64,7 +64,7 @@ describe('a job type', () => {
   });
 
   for (const [what, readyMs, advice] of [
-    ['servers', 300_000, /whether its queue has enough servers\.$/],
+    ['servers', 300_000, /whether its queue is at a limit of its own, and whether it has enough servers\.$/],
     [
       'keys',
       3_000,

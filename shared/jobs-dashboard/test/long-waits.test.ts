@@ -134,6 +134,10 @@ describe('a flood of jobs with one concurrency key', () => {
     expect(waited(300_000, 99)).to.deep.equal([]);
   });
 
+  it('began when its next job was blocked, not when it was found', () => {
+    expect(waited(300_000)[0]?.since).to.deep.equal(flood.details?.since);
+  });
+
   it('is reported with a form that sets the limit of the key', () => {
     expect(waited(300_000)[0]?.button).to.deep.equal({
       path: 'queues/q/limit-key',

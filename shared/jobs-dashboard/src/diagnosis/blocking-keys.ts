@@ -105,7 +105,7 @@ export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] 
     })
     .slice(0, MAX_WARNINGS)
     .map((blocking) => {
-      const { queue, key, blocked } = blocking;
+      const { queue, key, blocked, details } = blocking;
       return {
         kind: 'key-blocks',
         cause: `key ${key} of queue ${queue} blocks jobs`,
@@ -116,6 +116,8 @@ export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] 
           'Jobs with other keys are not affected. Raise the limit of the key, or cancel some of its jobs.',
         button: keyLimitButton(queue, 'Raise the key’s limit', [blocking]),
         link: `jobs?${new URLSearchParams({ state: 'enqueued', queue, key }).toString()}`,
+        // Jobs before the next one may have been blocked earlier, but nothing is stored of that.
+        ...(details !== null && { since: details.since }),
       };
     });
 }

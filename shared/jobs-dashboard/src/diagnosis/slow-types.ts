@@ -51,7 +51,7 @@ function warningOf(type: SlowType, others: number): Warning {
 /** What to do depends on what the jobs wait for: a slot of a server, or one of a key. */
 function adviceOf({ blockedShare }: Slowness): string {
   return blockedShare < MOSTLY
-    ? 'Check which jobs are ahead of it, and whether its queue has enough servers.'
+    ? 'Check which jobs are ahead of it, whether its queue is at a limit of its own, and whether it has enough servers.'
     : `Concurrency keys blocked its jobs for ${formatShare(blockedShare)} of this time, so more servers would not help. Check which jobs hold the keys.`;
 }
 
