@@ -77,10 +77,8 @@ class Statement {
 
   /** The beginning may be off by one tally with attempts, because a share is unknown while nothing runs. */
   #wrongBeginning(): string[] {
-    const { baseline, beganBetween, state, incident } = this.#found;
+    const { baseline, beganBetween } = this.#found;
     const { risesAt, clockAhead } = this.#history;
-    // Whoever leaves open whether an earlier anomaly is over says nothing about the one that has just begun.
-    if (state === 'unclear' && risesAt !== null && incident.until <= this.#drawn.clockAt(risesAt)) return [];
     if (risesAt === null || this.#minute <= risesAt || beganBetween === null || baseline === null) return [];
     const tallies = this.#drawn.readAt(this.#minute);
     const rises = tallies.findIndex(({ until }) => until > this.#drawn.clockAt(risesAt));

@@ -88,8 +88,11 @@ export function findShift(series: readonly Tally[], nowMs: number, rule: ShiftRu
   const now = latestOf(tallies, nowMs);
   const after = tallies.slice(lastLevel.end);
   if (lastLevel.until <= nowMs - OVER_MS && isOver(after, nowMs, { incident, baseline }, rule)) return null;
+  const state = stateOf({ now, incident, baseline, lastAt, nowMs }, rule);
+  // An earlier anomaly of which nobody can tell whether it is over may be over, and another one may have begun.
+  if (state === 'unclear' && lastLevel.until <= nowMs - OVER_MS) return null;
   return {
-    state: stateOf({ now, incident, baseline, lastAt, nowMs }, rule),
+    state,
     beganAt: before === undefined ? null : firstLevel.at,
     beganBetween: before === undefined ? null : changeBetween(tallies, before, firstLevel),
     incident,
