@@ -4,7 +4,7 @@
 create table warning_rule (
   application text collate "C" not null,
   name text collate "C" not null,
-  -- What the rule is about, its thresholds, and who is told.
+  -- The subject, the thresholds, and the webhooks to notify.
   rule jsonb not null,
   updated_at timestamptz not null default now(),
   primary key (application, name)

@@ -87,8 +87,8 @@ export interface Application {
    */
   readonly queueSettings?: QueuesInCode;
   /**
-   * When the dashboard warns about job types and queues, and who is told. A job server of the application stores the rules when
-   * it starts.
+   * Thresholds at which the dashboard warns about job types and queues, and the webhooks to notify. A job server of the
+   * application stores the rules when it starts.
    */
   readonly warningRules?: readonly WarningRule[];
   readonly tables?: ApplicationTables;

@@ -1,4 +1,4 @@
-import { bounds } from '@longshore/jobs/storage';
+import { bounds, maxOldLimits } from '@longshore/jobs/storage';
 import { jobColumns } from '../jobs/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
@@ -151,7 +151,7 @@ export const limitBlocked = prepared(
       returning 1
     )
     select (select count(*)::integer from changed) as changed,
-      to_jsonb(array(select distinct jobs from blocked order by jobs limit 10)) as before`,
+      to_jsonb(array(select distinct jobs from blocked order by jobs limit ${maxOldLimits})) as before`,
 );
 
 /** $1 queue, $2 key. Has a key checked for room. */

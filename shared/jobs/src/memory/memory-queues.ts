@@ -10,17 +10,18 @@ import { checkQueueLimits, type QueueLimits } from '../job/queue-limits.js';
 import { isFinished } from '../job/state.js';
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../job/clock.js';
-import type {
-  BlockingKey,
-  BlockingKeys,
-  KeyLimiting,
-  PauseQueueOptions,
-  QueueControlOptions,
-  QueueControlResult,
-  QueueCreation,
-  QueueDeletion,
-  Queues,
-  QueueSettings,
+import {
+  type BlockingKey,
+  type BlockingKeys,
+  type KeyLimiting,
+  type PauseQueueOptions,
+  type QueueControlOptions,
+  type QueueControlResult,
+  type QueueCreation,
+  type QueueDeletion,
+  type Queues,
+  type QueueSettings,
+  maxOldLimits,
 } from '../storage/queues.js';
 import {
   auditOfCode,
@@ -152,7 +153,7 @@ export class MemoryQueues implements Queues {
     checkConcurrency({ key, limit });
     const keys = this.#jobs.queues.get(name)?.keys;
     const limits = keys?.blockedBy(key).map(({ meta }) => meta?.concurrencyLimit ?? 1) ?? [];
-    const before = [...new Set(limits)].toSorted((one, other) => one - other).slice(0, 10);
+    const before = [...new Set(limits)].toSorted((one, other) => one - other).slice(0, maxOldLimits);
     const limiting = { changed: limits.filter((other) => other !== limit).length, before };
     this.#audit.addOf(options, limiting);
     const now = this.#clock.now();

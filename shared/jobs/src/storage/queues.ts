@@ -42,9 +42,15 @@ export type QueueDeletion =
 export interface KeyLimiting {
   /** The number of blocked jobs whose limit was another. */
   readonly changed: number;
-  /** Up to ten limits that the blocked jobs had before, in ascending order; none if no job of the key was blocked. */
+  /**
+   * Up to {@link maxOldLimits} limits that the blocked jobs had before, in ascending order; none if no job of the key was
+   * blocked.
+   */
   readonly before: readonly number[];
 }
+
+/** Maximum number of old limits of a key to report. */
+export const maxOldLimits = 10;
 
 /** A running or ready job that occupies a slot of its concurrency key. */
 export interface KeyOccupant {

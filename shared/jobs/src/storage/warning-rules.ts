@@ -5,8 +5,8 @@ import { type Check, checkOptions, isOptions, type OptionNames } from '../job/op
 import { shown } from '../job/shown.js';
 
 /**
- * When the dashboard warns about a job type or a queue, in place of its own judgement, and who is told. A rule has at least
- * one threshold.
+ * Thresholds at which the dashboard warns about a job type or a queue, instead of its built-in ones, and the webhooks to
+ * notify. A rule has at least one threshold.
  */
 export interface WarningRule {
   /** Unique among the rules of the application; 1 to 100 characters. */
