@@ -210,4 +210,28 @@ describe('an operator is warned', () => {
     expect(titles.at(-1)).to.include('has been failing').and.include('Muted until');
     expect((await storage.incidents.find(id))?.mutedUntil).to.be.a('date');
   });
+
+  it('of an error that can be muted in the list of errors, whose text keeps its width', async () => {
+    const serverId = await incident.startServer(['payments']);
+    const charge = { name: 'charge-card', queue: 'payments' };
+    for (let index = 0; index < 60; index++) await incident.run(serverId, charge);
+    incident.pass(5);
+    const declined = failing('HttpError', '402: the bank of the customer has declined the card');
+    for (let index = 0; index < 20; index++) await incident.run(serverId, charge, declined);
+    await record();
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await incident.open(page, 'errors');
+    const error = page.locator('.errors tbody th');
+    const width = async (): Promise<number> => Math.round((await error.boundingBox())?.width ?? 0);
+    const closed = await width();
+    await page.getByText('Mute…').click();
+    await page.getByLabel('or until').waitFor();
+    expect(await width()).to.equal(closed);
+    await page.getByRole('button', { name: 'Mute', exact: true }).click();
+    await page.getByText('Muted until').waitFor();
+    await incident.open(page, 'errors');
+    await page.getByText('With a reason…').click();
+    await page.getByLabel('Reason').waitFor();
+    expect(await width()).to.equal(closed);
+  });
 });
