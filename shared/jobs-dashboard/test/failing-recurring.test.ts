@@ -17,7 +17,7 @@ describe('a recurring job that fails', () => {
   const warningOf = (text: string, job = nightly): string | undefined => {
     const failing = judge(job, runs(text));
     const [warning] = failingRecurringWarnings(failing === null ? [] : [failing], new Set());
-    return warning === undefined ? undefined : `${read(warning.text)} ${warning.advice}`;
+    return warning === undefined ? undefined : read([...warning.text, ' ', warning.advice].flat());
   };
 
   it('is reported with its last failure and what is usual for it', () => {

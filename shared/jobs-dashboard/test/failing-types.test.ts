@@ -37,8 +37,8 @@ describe('a job type', () => {
   const textOf = ({ text }: Warning): string =>
     plainText(text, clock.now()).replaceAll(/\d{4}-\d\d-\d\d (\d\d:\d\d) UTC/g, '$1');
   const warnings = ({ failing, slow }: TypeHealth): string[] =>
-    [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)].map(
-      (warning) => `${textOf(warning)} ${warning.advice}`,
+    [...failingTypeWarnings(failing), ...slowTypeWarnings(slow, null)].map(
+      (warning) => `${textOf(warning)} ${plainText([warning.advice].flat(), clock.now())}`,
     );
   const found = async (queue?: string): Promise<string[]> => warnings(await findTypeHealth(storage, queue));
 
@@ -64,7 +64,7 @@ describe('a job type', () => {
   });
 
   for (const [what, readyMs, advice] of [
-    ['servers', 300_000, /whether its queue is at a limit of its own, and whether it has enough servers\.$/],
+    ['servers', 300_000, /ahead of it, and whether its queue has enough servers\.$/],
     [
       'keys',
       3_000,

@@ -27,7 +27,7 @@ describe('queues that wait for long', () => {
     const mail = queue({ name: 'mail', counts: { ...counts, processing: 10 } });
     const servers = [server({ queues: ['mail', 'a', 'b', 'c', 'd'], concurrency: 10, processing: 10 })];
     const warnings = longWaits({ ...situation, queues: [mail, ...waiting], servers });
-    expect(warnings.map(({ text, advice }) => `${read(text)} ${advice}`)).to.deep.equal([
+    expect(warnings.map(({ text, advice }) => read([...text, ' ', advice].flat()))).to.deep.equal([
       'Queues “d”, “c” and 2 others lag: their oldest job has been ready for 6 min 43 s, but 10 of 10 slots are running “mail”, which this server serves first. 8 jobs are ready. The next job starts when a slot is free. Add servers or slots, or serve this queue first.',
     ]);
   });
@@ -42,7 +42,7 @@ describe('queues that wait for long', () => {
     );
     const servers = [server({ queues: ['a', 'b', 'c', 'd'], concurrency: 10, processing: 4 })];
     const warnings = longWaits({ ...situation, queues: waiting, servers });
-    expect(warnings.map(({ text, advice }) => `${read(text)} ${advice}`)).to.deep.equal([
+    expect(warnings.map(({ text, advice }) => read([...text, ' ', advice].flat()))).to.deep.equal([
       'Queues “d”, “c” and 2 others lag: their oldest job has been ready for 6 min 43 s. 8 jobs are ready. Add servers, or check what keeps them busy.',
     ]);
   });

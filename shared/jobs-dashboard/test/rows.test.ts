@@ -76,6 +76,21 @@ describe('the rows of lists', () => {
     }
   });
 
+  it('show who set a queue’s limit, and when, on its page', async () => {
+    const limited = await openSite();
+    try {
+      const { storage } = limited.story;
+      const values = { concurrencyLimit: 6, rateLimit: null };
+      const entry = { who: 'ada', action: 'queues/limit', target: 'images', filter: { values }, count: 1 };
+      await storage.queues.limit('images', values, { audit: () => entry });
+      storage.manualClock.advance(300_000);
+      const { text } = await limited.http.get('/job-dashboard/queues/images');
+      expect(textOf(text)).to.match(/At most 6 jobs at once, across all servers, set by ada 5 min ago ?\./);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('show a recurring job’s schedule in words, and the state of its last job', async () => {
     const text = await page('/recurring');
     expect(text).to.match(

@@ -36,6 +36,7 @@ describe('the warnings', () => {
     recent: { done: 0, failed: 0 },
     typeHealth: { failing: [], slow: [] },
     rules: [],
+    holdingLimit: null,
     failureSamples: new Map(),
     failingRecurring: [],
     missed: [],

@@ -13,6 +13,7 @@ import {
   type SetAsideItem,
 } from '@longshore/jobs/storage';
 import { totalOf } from '../format/chart.js';
+import type { Sentence } from '../format/sentence.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { listLongestRunning } from '../reading/job-search.js';
 import { findPausedJobs, type PausedJobs } from './pause.js';
@@ -25,7 +26,8 @@ import {
   findSkipped,
   type SkippedRuns,
 } from './recurring.js';
-import { type MeasuredRule, measureRules } from './rules.js';
+import { readHoldingLimit } from './holding-limit.js';
+import { type MeasuredRule, measureRules, withoutRuled } from './rules.js';
 import { stalledQuery } from './servers.js';
 import { findTypeHealth, type TypeHealth } from './type-health.js';
 
@@ -59,6 +61,8 @@ export interface Situation {
   readonly typeHealth: TypeHealth;
   /** The rules for warnings, and what they measure. */
   readonly rules: readonly MeasuredRule[];
+  /** A sentence about the limit that holds back the jobs of the type that waits longest; `null` if none does. */
+  readonly holdingLimit: Sentence | null;
   /** What the latest failures of failing job types tell, by type. */
   readonly failureSamples: ReadonlyMap<string, FailureSample>;
   /** Bulk deletions that have not begun and can be undone. */
@@ -124,9 +128,10 @@ export async function readSituation(
     readClockAhead(context),
   ]);
   const nowMs = now();
-  const [late, missed] = await Promise.all([
+  const [late, missed, holdingLimit] = await Promise.all([
     findLate(recurring, nowMs, reader),
     findMissed(recurring, reader),
+    readHoldingLimit(withoutRuled(typeHealth, rules).slow, context),
   ]);
   return {
     queues,
@@ -148,6 +153,7 @@ export async function readSituation(
     pendingDeletions: operations.filter(({ action, state }) => action === 'delete' && state === 'pending'),
     skipped,
     rules,
+    holdingLimit,
     clockAheadMs,
     nowMs,
   };

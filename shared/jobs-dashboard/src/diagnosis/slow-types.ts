@@ -11,25 +11,25 @@ const MOSTLY = 0.5;
 /**
  * Returns warnings about job types that run or wait several times longer than usual. A backlog makes all types of its
  * queues wait, so there is at most one warning about waiting: for the type with the largest ratio.
+ *
+ * @param holdingLimit a sentence about the limit that holds back the jobs of that type; `null` if none does
  */
-export function slowTypeWarnings(slow: readonly SlowType[]): Warning[] {
+export function slowTypeWarnings(slow: readonly SlowType[], holdingLimit: Sentence | null): Warning[] {
   const running = slow.filter(({ slowness }) => slowness.kind === 'running');
   const waiting = slow.filter(({ slowness }) => slowness.kind === 'waiting');
   const [longest, ...others] = waiting;
   return [
-    ...running.map((type) => warningOf(type, 0)),
-    ...(longest === undefined ? [] : [warningOf(longest, others.length)]),
+    ...running.map((type) => warningOf(type, 'Check what its handler calls, and what was deployed.')),
+    ...(longest === undefined
+      ? []
+      : [warningOf(longest, waitingAdvice(longest, others.length, holdingLimit))]),
   ];
 }
 
-function warningOf(type: SlowType, others: number): Warning {
+function warningOf(type: SlowType, advice: Warning['advice']): Warning {
   const { name, slowness } = type;
   const { kind, shift } = slowness;
   const runs = kind === 'running';
-  const also =
-    others === 0
-      ? ''
-      : ` ${counted(others, 'other job type')} also ${others === 1 ? 'waits' : 'wait'} longer than usual.`;
   return {
     // All waiting types share a warning, whichever of them waits longest at the moment.
     kind: runs ? 'type-slow' : 'types-wait',
@@ -42,16 +42,26 @@ function warningOf(type: SlowType, others: number): Warning {
       format: formatDuration,
     },
     ...(shift.state === 'recovering' && { isRecovering: true }),
-    advice: runs ? 'Check what its handler calls, and what was deployed.' : `${adviceOf(slowness)}${also}`,
+    advice,
     link: `types/${encodeURIComponent(name)}`,
     ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
   };
 }
 
-/** What to do depends on what the jobs wait for: a slot of a server, or one of a key. */
-function adviceOf({ blockedShare }: Slowness): string {
+function waitingAdvice({ slowness }: SlowType, others: number, holdingLimit: Sentence | null): Sentence {
+  const also =
+    others === 0
+      ? ''
+      : ` ${counted(others, 'other job type')} also ${others === 1 ? 'waits' : 'wait'} longer than usual.`;
+  return sentence`${adviceOf(slowness, holdingLimit)}${also}`;
+}
+
+/** What to do depends on what the jobs wait for: a slot of a server, the limit of their queue, or one of a key. */
+function adviceOf({ blockedShare }: Slowness, holdingLimit: Sentence | null): Sentence | string {
+  if (blockedShare < MOSTLY && holdingLimit !== null)
+    return sentence`${holdingLimit} More servers would not help: raise the limit, or let the jobs wait.`;
   return blockedShare < MOSTLY
-    ? 'Check which jobs are ahead of it, whether its queue is at a limit of its own, and whether it has enough servers.'
+    ? 'Check which jobs are ahead of it, and whether its queue has enough servers.'
     : `Concurrency keys blocked its jobs for ${formatShare(blockedShare)} of this time, so more servers would not help. Check which jobs hold the keys.`;
 }
 

@@ -53,7 +53,7 @@ export interface Warning {
   readonly figure?: WarningFigure;
   readonly course?: Course;
   /** What an operator can do about it, in one or more sentences. */
-  readonly advice: string;
+  readonly advice: Sentence | string;
   /** The path, inside the dashboard, of a page with more details. */
   readonly link: string;
   /**
@@ -130,7 +130,7 @@ export function observedWarnings(warnings: readonly Warning[], nowMs: number): O
     kind: warning.kind,
     subject: subjectOf(warning),
     text: plainText(warning.text, nowMs),
-    advice: warning.advice,
+    advice: plainText([warning.advice].flat(), nowMs),
     link: warning.link,
     beganAt: warning.since ?? null,
     isMeasured: warning.isMeasured === true,

@@ -47,7 +47,7 @@ export function findWarnings(situation: Situation): Warning[] {
     // Late recurring jobs are omitted if no server is running, because `noServers` already reports the cause.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
     ...longWaits({ ...situation, ruled: queuesWithRule(situation.rules) }),
-    ...slowTypeWarnings(judged.slow),
+    ...slowTypeWarnings(judged.slow, situation.holdingLimit),
     ...alertWarnings(situation.alertFailures),
     ...floodWarnings(situation.blocking, situation.nowMs),
     ...clockSkew(situation.servers, situation.clockAheadMs),

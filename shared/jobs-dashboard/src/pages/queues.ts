@@ -14,6 +14,8 @@ import type { BacklogOutlook } from '../diagnosis/backlog-outlook.js';
 import type { BacklogTrend } from '../diagnosis/backlog-trend.js';
 import { blockedBy, keyLimitButton, keysOf, readyJobs } from '../diagnosis/blocking-keys.js';
 import { failingTypeWarnings } from '../diagnosis/failures.js';
+import { readHoldingLimit } from '../diagnosis/holding-limit.js';
+import { readLimitSettings } from '../diagnosis/limit-settings.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
 import { findTypeHealth } from '../diagnosis/type-health.js';
 import { findPausedJobs, pausedIn, pauseText } from '../diagnosis/pause.js';
@@ -139,9 +141,13 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     keyLimit: keyLimitButton(name, 'Change a limit', shownKeys),
     moreKeys: Math.max(0, blocking.keys.length - FEW_KEYS),
     pausedTypes: waiting.map((type) => type.name),
-    warnings: [...failingTypeWarnings(failing), ...slowTypeWarnings(slow)],
+    warnings: [
+      ...failingTypeWarnings(failing),
+      ...slowTypeWarnings(slow, await readHoldingLimit(slow, context, name)),
+    ],
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
+    limitSettings: await readLimitSettings(queue, context.reader),
     inCode: queue.inCode,
     isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
     states: jobStates,

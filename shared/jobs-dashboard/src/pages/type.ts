@@ -3,6 +3,7 @@ import type { Job } from '@longshore/jobs';
 import { type ErrorGroup, otherNames, type Server } from '@longshore/jobs/storage';
 import { failingTypeWarnings, newErrorWarnings } from '../diagnosis/failures.js';
 import { readFailureSamples } from '../diagnosis/failure-sample.js';
+import { readHoldingLimit } from '../diagnosis/holding-limit.js';
 import { pauseText } from '../diagnosis/pause.js';
 import { isSilent } from '../diagnosis/servers.js';
 import { slowTypeWarnings } from '../diagnosis/slow-types.js';
@@ -73,7 +74,7 @@ async function loadType(name: string, context: PageContext): Promise<object> {
     warnings: [
       ...failingTypeWarnings(failing, await readFailureSamples(failing, context)),
       ...newErrorWarnings(failing),
-      ...slowTypeWarnings(slow),
+      ...slowTypeWarnings(slow, await readHoldingLimit(slow, context)),
     ],
     // Ignores values older than three minutes. Servers measure the backlog once a minute, but only while they run.
     backlog: buckets.slice(-3).findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
