@@ -57,21 +57,44 @@ describe('the backlog chart of a whole day', () => {
 });
 
 describe('the waiting chart', () => {
-  const noteOf = async (waitedMs: number, readyMs: number): Promise<string> => {
+  const noteOf = async (
+    waitedMs: number,
+    readyMs: number,
+    given: object = {},
+    query = '',
+  ): Promise<string> => {
     const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
     storage.timings.started('mail', 'send', { waitedMs, readyMs });
     const context = { reader: storage, now: () => nowMs } as unknown as PageContext;
-    const region = trendsRegion(context, { path: '', query: new URLSearchParams(), subject: {} });
-    const { charts } = (await region.load()) as { charts: { note: Sentence | null }[] };
+    const options = { path: '', query: new URLSearchParams(query), subject: {}, ...given };
+    const { charts } = (await trendsRegion(context, options).load()) as {
+      charts: { note: Sentence | null }[];
+    };
     return plainText(charts[0]?.note ?? [], nowMs);
   };
 
-  it('says for which part of the time keys blocked the jobs, and how long these were ready', async () => {
-    expect(await noteOf(360_000, 700)).to.equal('over 99 % of it blocked by keys, ready p95 718 ms');
+  const parts = 'not ready for over 99 % of it, ready p95 718 ms';
+
+  it('says for which part of the time jobs were not ready, in which period, and how long they were ready', async () => {
+    expect(await noteOf(360_000, 700)).to.equal(`over 1 hour, ${parts}`);
+    expect(await noteOf(360_000, 700, {}, 'range=6h')).to.equal(`over 6 hours, ${parts}`);
+    const chosen = 'from=2026-03-02T10:00Z&until=2026-03-02T14:30Z';
+    expect(await noteOf(360_000, 700, {}, chosen)).to.equal(`over this period, ${parts}`);
+  });
+
+  it('says that no key blocks jobs now, if that is certain', async () => {
+    const noteWith = (isComplete: boolean): Promise<string> =>
+      noteOf(360_000, 700, { blocking: async () => ({ keys: [], isComplete }) });
+    expect(await noteWith(true)).to.equal(`over 1 hour, ${parts}; no key blocks now`);
+    expect(await noteWith(false)).to.equal(`over 1 hour, ${parts}`);
   });
 
   it('says nothing of that if the jobs were ready nearly all the time', async () => {
     expect(await noteOf(10_000, 9_950)).to.equal('');
+  });
+
+  it('says nothing of that if nearly all jobs waited for less than a second', async () => {
+    expect(await noteOf(700, 100)).to.equal('');
   });
 });
 

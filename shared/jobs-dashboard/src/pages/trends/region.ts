@@ -35,6 +35,8 @@ const MAX_ROWS = 24;
 const TICKS = 4;
 /** Shares of the waiting time below this are not worth a note. */
 const LEAST_SHARE = 0.01;
+/** Nor is anything if 99 % of the waits are shorter than this, in milliseconds: the rhythm in which scheduled jobs are enqueued. */
+const LEAST_WAIT_MS = 1_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
@@ -111,7 +113,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     charts: [
       {
         ...durationChart('Waiting', 'waiting', buckets, groups, before, range),
-        note: waitingNote(buckets, keys),
+        note: waitingNote(buckets, keys, range),
       },
       durationChart('Running', 'running', buckets, groups, before, range),
       backlogChart(
@@ -229,14 +231,24 @@ function durationChart(
   };
 }
 
-/** Returns which part of the waiting time jobs were blocked, and which blocked jobs are not in it yet. */
-function waitingNote(buckets: readonly TimingBucket[], keys: BlockingKeys | undefined): Sentence | null {
+/**
+ * Returns for which part of the waiting time of the whole period jobs were not ready, and which blocked jobs are not in it
+ * yet. Keys blocked jobs in that part, or scheduled jobs were due but not enqueued yet.
+ */
+function waitingNote(
+  buckets: readonly TimingBucket[],
+  keys: BlockingKeys | undefined,
+  { spans }: Range,
+): Sentence | null {
   const uncounted = keys === undefined ? null : uncountedSentence(keys);
   const share = blockedShareOf(buckets);
-  if (share < LEAST_SHARE) return uncounted;
+  const slowestMs = wholeOf(buckets, 'waiting')?.percentile(0.99) ?? 0;
+  if (share < LEAST_SHARE || slowestMs < LEAST_WAIT_MS) return uncounted;
   const ready = wholeOf(buckets, 'ready')?.percentile(0.95) ?? null;
-  const split = sentence`${formatShare(share)} of it blocked by keys, ready p95 ${durationText(ready)}`;
-  return uncounted === null ? split : sentence`${split}; ${uncounted}`;
+  const period = spans.find(({ current }) => current)?.word ?? 'this period';
+  const split = sentence`over ${period}, not ready for ${formatShare(share)} of it, ready p95 ${durationText(ready)}`;
+  if (uncounted !== null) return sentence`${split}; ${uncounted}`;
+  return keys?.isComplete === true ? sentence`${split}; no key blocks now` : split;
 }
 
 /** Merges the durations of all buckets into one histogram; `undefined` if there are no buckets. */
