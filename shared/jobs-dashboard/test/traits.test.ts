@@ -15,7 +15,7 @@ describe('what failed jobs have in common', () => {
     const failures = jobs(40, { serverId: 'new', tags: ['eu'] });
     const successes = [...jobs(58, { serverId: 'old', tags: ['eu'] }), ...jobs(2, { serverId: 'new' })];
     expect(texts(failures, successes)).to.deep.equal([
-      'All of the latest 40 failures have version 2.4.0, and 2 of 60 successes since.',
+      'All of the latest 40 failures have version 2.4.0, and 2 of the latest 60 successes since the type began to fail.',
     ]);
   });
 
@@ -26,8 +26,8 @@ describe('what failed jobs have in common', () => {
     ];
     const successes = [...jobs(50, {}), ...jobs(10, { concurrencyKey: 'eu' })];
     expect(texts(failures, successes)).to.deep.equal([
-      '40 of the latest 50 failures have tag customer:7, and none of 60 successes since.',
-      '40 of the latest 50 failures have key eu, and 10 of 60 successes since.',
+      '40 of the latest 50 failures have tag customer:7, and none of the latest 60 successes since the type began to fail.',
+      '40 of the latest 50 failures have key eu, and 10 of the latest 60 successes since the type began to fail.',
     ]);
   });
 

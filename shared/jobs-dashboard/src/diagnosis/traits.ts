@@ -62,10 +62,13 @@ function gap({ failures, successes }: Trait): number {
   return shareOf(failures) - shareOf(successes);
 }
 
-/** Returns a sentence such as `All of the latest 9 failures have version 2.4.0, and none of 30 successes.` */
+/**
+ * Returns a sentence such as `All of the latest 9 failures have version 2.4.0, and none of the latest 30 successes since the
+ * type began to fail.`
+ */
 export function traitText({ what, failures, successes }: Trait): string {
   const of = `the latest ${formatNumber(failures.of)} failures`;
   const have = failures.hits === failures.of ? `All of ${of}` : `${formatNumber(failures.hits)} of ${of}`;
   const none = successes.hits === 0 ? 'none' : formatNumber(successes.hits);
-  return `${have} have ${what}, and ${none} of ${formatNumber(successes.of)} successes since.`;
+  return `${have} have ${what}, and ${none} of the latest ${formatNumber(successes.of)} successes since the type began to fail.`;
 }

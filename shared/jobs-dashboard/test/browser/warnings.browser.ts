@@ -70,7 +70,7 @@ describe('an operator is warned', () => {
     const failed = await storage.jobs.count({ name: ['sync-crm'], tag: ['customer:7'], state: ['failed'] });
     expect(failed.count).to.equal(40);
     expect(await cardText(/Job type “sync-crm” has been failing/)).to.match(
-      /All of the latest 40 failures have tag customer:7, and \d of 40 successes since\./,
+      /All of the latest 40 failures have tag customer:7, and \d of the latest 40 successes since the type began to fail\./,
     );
   });
 
@@ -137,7 +137,7 @@ describe('an operator is warned', () => {
     const text = await cardText(/Job type “charge-card” has been failing/);
     expect(text).to.match(/^\d\d % of the latest \d+ attempts failed/);
     expect(text).to.include(
-      'All of the latest 40 failures have version 2.4.0, and none of 40 successes since.',
+      'All of the latest 40 failures have version 2.4.0, and none of the latest 40 successes since the type began to fail.',
     );
     expect(text).to.match(/Just before: .*version 2\.4\.0 was deployed/);
   });
