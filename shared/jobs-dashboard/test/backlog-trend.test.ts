@@ -20,6 +20,7 @@ class Judgement {
   points = 0;
   statements = 0;
   withDrainTime = 0;
+  withDrainRange = 0;
   readonly wrongDirection: string[] = [];
   readonly wrongRate: string[] = [];
   readonly wrongOnAverage: string[] = [];
@@ -47,6 +48,7 @@ class Judgement {
       const where = `${seed} at ${end} s: ${trend.direction} by ${trend.perSecond} ± ${trend.uncertainty}`;
       this.#judgeRate(trend, history, { start, end, where });
       this.#judgeDrainTime(trend, shownMs(outlooks), rateIn(history.changed, start, end), where);
+      this.#judgeDrainRange(trend, shownRange(outlooks), rateIn(history.changed, start, end), where);
     }
   }
 
@@ -79,18 +81,45 @@ class Judgement {
     const isShownRight = leftMs >= least / 1.1 - 2_500 && leftMs <= most * 1.1 + 2_500;
     if (!isShownRight || trueMs < least || trueMs > most) this.wrongDrainTime.push(where);
   }
+
+  /** @param range the least and the most time that is shown until the queue is empty */
+  #judgeDrainRange(
+    { to }: BacklogTrend,
+    range: readonly [number, number] | null,
+    rate: number,
+    where: string,
+  ): void {
+    if (range === null) return;
+    this.withDrainRange++;
+    const trueMs = (1_000 * to.ready) / -rate;
+    if (trueMs < range[0] || trueMs > range[1]) this.wrongDrainTime.push(`${where}: ${range.join(' to ')}`);
+  }
 }
 
 function outlooksOf(of: () => readonly BacklogSample[], now: () => number): BacklogOutlooks {
   return new BacklogOutlooks({ of: () => [...of()] }, now);
 }
 
-/** Returns the time that a page shows until the queue is empty, in milliseconds; `null` if it shows none. */
-function shownMs(outlooks: BacklogOutlooks): number | null {
+/** Returns what a page says of the queue in lists. */
+function briefOf(outlooks: BacklogOutlooks): string {
   const consumers = [server({ heartbeatAt: new Date(8e15) })];
   const { brief } = outlooks.of(queue(), { consumers, blocking: noBlockingKeys, pausedJobs: [] });
-  const [, text] = /drains in about (.+) at/.exec(read(brief ?? [])) ?? [];
-  if (text === undefined) return null;
+  return read(brief ?? []);
+}
+
+/** Returns the time that a page shows until the queue is empty, in milliseconds; `null` if it shows no single one. */
+function shownMs(outlooks: BacklogOutlooks): number | null {
+  const [, text] = /drains in about (.+) at/.exec(briefOf(outlooks)) ?? [];
+  return text === undefined ? null : msOf(text);
+}
+
+/** Returns the range of times that a page shows until the queue is empty, in milliseconds; `null` if it shows none. */
+function shownRange(outlooks: BacklogOutlooks): [number, number] | null {
+  const [, least, most] = /drains in (.+) to (.+) at/.exec(briefOf(outlooks)) ?? [];
+  return least === undefined || most === undefined ? null : [msOf(least), msOf(most)];
+}
+
+function msOf(text: string): number {
   const unitMs = { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1_000 };
   return [...text.matchAll(/(\d+) (d|h|min|s)/g)].reduce(
     (sum, [, count, unit]) => sum + Number(count) * unitMs[unit as keyof typeof unitMs],
@@ -137,6 +166,7 @@ describe(`the trend of a backlog, in ${histories} histories`, () => {
   it('is stated often enough to be useful', () => {
     expect(found.statements / found.points).to.be.greaterThan(0.15);
     expect(found.withDrainTime / found.statements).to.be.greaterThan(0.05);
+    expect(found.withDrainRange / found.statements).to.be.greaterThan(0.05);
   });
 });
 

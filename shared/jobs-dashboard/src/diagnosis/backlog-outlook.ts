@@ -34,8 +34,10 @@ interface OutlookContext {
   readonly pausedJobs: readonly PausedJobs[];
 }
 
-/** The time until a queue is empty is given only if its uncertainty is at most this share of the rate. */
+/** The time until a queue is empty is given as a single figure if the uncertainty is at most this share of the rate. */
 const MAX_DOUBT = 0.25;
+/** With more doubt, it is given as a range, up to this share. */
+const MAX_DOUBT_OF_RANGE = 0.6;
 
 /** A shorter time until a queue is empty is not shown, in milliseconds. */
 const MIN_LEFT_MS = 10_000;
@@ -84,19 +86,20 @@ export class BacklogOutlooks {
     if (trend.direction === 'steady') return ['steady'];
     const rate = rateText(trend);
     if (trend.direction === 'growing') return [`growing by ${rate}`];
-    const endMs = this.#endOf(queue, trend);
-    return endMs === null || endMs - nowMs < MIN_LEFT_MS
+    const range = emptyBetween(trend);
+    if (range === null) return [`shrinking by ${rate}`];
+    if (range.isRough) return [rangeText(trend, range, nowMs)];
+    const endMs = this.#endOf(queue, range);
+    return endMs - nowMs < MIN_LEFT_MS
       ? [`shrinking by ${rate}`]
       : [drainText('drains', trend, endMs - nowMs)];
   }
 
   /**
-   * Returns when the queue will be empty at this rate, in milliseconds since 1970; `null` if that is too uncertain. Stays
-   * the same as long as the uncertainty of the rate covers it.
+   * Returns when the queue will be empty at this rate, in milliseconds since 1970. Stays the same as long as the
+   * uncertainty of the rate covers it.
    */
-  #endOf(queue: string, trend: BacklogTrend): number | null {
-    const range = emptyBetween(trend);
-    if (range === null) return null;
+  #endOf(queue: string, range: EmptyBetween): number {
     const known = this.#ends.get(queue);
     if (known !== undefined && known >= range.earliestMs && known <= range.latestMs) return known;
     this.#ends.set(queue, range.likelyMs);
@@ -109,14 +112,27 @@ interface EmptyBetween {
   readonly earliestMs: number;
   readonly likelyMs: number;
   readonly latestMs: number;
+  /** Whether the range is too wide for a single figure. */
+  readonly isRough: boolean;
 }
 
 /** Returns when the ready jobs will all have been taken at the rate of the trend; `null` if that is too uncertain. */
 export function emptyBetween({ direction, perSecond, uncertainty, to }: BacklogTrend): EmptyBetween | null {
   const rate = -perSecond;
-  if (direction !== 'shrinking' || uncertainty > MAX_DOUBT * rate) return null;
+  if (direction !== 'shrinking' || uncertainty > MAX_DOUBT_OF_RANGE * rate) return null;
   const at = (jobsPerSecond: number): number => to.atMs + (1_000 * to.ready) / jobsPerSecond;
-  return { earliestMs: at(rate + uncertainty), likelyMs: at(rate), latestMs: at(rate - uncertainty) };
+  return {
+    earliestMs: at(rate + uncertainty),
+    likelyMs: at(rate),
+    latestMs: at(rate - uncertainty),
+    isRough: uncertainty > MAX_DOUBT * rate,
+  };
+}
+
+/** Returns between which times a queue is empty and at which rate: “drains in 3 min to 8 min at 2.1 ± 0.9/s”. */
+function rangeText(trend: BacklogTrend, { earliestMs, latestMs }: EmptyBetween, nowMs: number): string {
+  const least = aboutText(Math.max(0, earliestMs - nowMs), Math.floor);
+  return `drains in ${least} to ${aboutText(latestMs - nowMs, Math.ceil)} at ${rateText(trend)}`;
 }
 
 /** Returns when a queue is empty and at which rate: “drains in about 3 min at 6.2 ± 0.9/s”. */
@@ -152,9 +168,9 @@ const steps = [
 ] as const;
 
 /** Formats a duration that is only roughly known. */
-function aboutText(ms: number): string {
+function aboutText(ms: number, round: (steps: number) => number = Math.round): string {
   const stepMs = steps.find(([belowMs]) => ms < belowMs)?.[1] ?? HOUR;
-  return formatDuration(Math.round(ms / stepMs) * stepMs).replace('.0 s', ' s');
+  return formatDuration(round(ms / stepMs) * stepMs).replace('.0 s', ' s');
 }
 
 const reasons: Readonly<Partial<Record<Blocker['kind'], string>>> = {

@@ -57,7 +57,7 @@ export function slotsNeeded(trend: BacklogTrend, taking: Taking): Sentence | nul
       uncertainty: uncertainty + more * rate.uncertainty,
     };
     const range = emptyBetween(faster);
-    if (range === null || range.likelyMs > nowMs + SOON_MS) continue;
+    if (range === null || range.isRough || range.likelyMs > nowMs + SOON_MS) continue;
     const given = `${counted(more, 'more slot')} (now ${formatNumber(slots)})`;
     return [`${given} would ${drainText('drain it', faster, range.likelyMs - nowMs)}`];
   }
