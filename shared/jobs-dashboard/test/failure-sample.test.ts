@@ -35,6 +35,35 @@ describe('The sample of the failures of a job type', () => {
     expect(sample && skippedText(sample)).to.equal('6 dependents of the latest 3 failed jobs were skipped.');
   });
 
+  it('names the version of servers that have stopped', async () => {
+    const run = async (version: string, outcome: 'done' | 'failed'): Promise<void> => {
+      const server = await storage.servers.register({
+        host: 'box',
+        pid: 1,
+        concurrency: 100,
+        queues: ['default'],
+        timeoutMs: 3_600_000,
+        version,
+      });
+      for (let count = 0; count < 30; count++) {
+        await storage.add({ name: 'charge-card', maxAttempts: 1 });
+        const job = await storage.start(server.id, 'default');
+        const error = { name: 'Error', message: 'declined', stack: null };
+        await storage.end(
+          job,
+          outcome === 'done' ? { kind: 'done', result: 'null' } : { kind: 'failed', error },
+        );
+      }
+      await server.unregister();
+    };
+    const { now } = storage.manualClock;
+    await run('2.4.0', 'failed');
+    await run('2.3.9', 'done');
+    const failing = { name: 'charge-card', shift: { beganAt: 0 } } as unknown as FailingType;
+    const samples = await readFailureSamples([failing], { reader: storage, cache: new Cache(0, now) });
+    expect(samples.get('charge-card')?.traits.map(({ what }) => what)).to.deep.equal(['version 2.4.0']);
+  });
+
   it('says nothing about dependents if none were skipped', () => {
     expect(skippedText({ skipped: { count: 0, exact: true }, failed: 5 })).to.equal('');
   });

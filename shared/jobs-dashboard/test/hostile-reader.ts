@@ -212,6 +212,7 @@ export function hostileReader(reader: DashboardStorage, text: string): Dashboard
       list: async (span) => [
         { id: 'x', version: text, note: text, at: span?.until ?? new Date(0), source: 'api' as const },
       ],
+      versionsOf: async (serverIds) => new Map(serverIds.map((id) => [id, text])),
     },
     warningRules: {
       list: async () => [

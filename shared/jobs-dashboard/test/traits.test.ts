@@ -1,15 +1,18 @@
 import type { BriefJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { traitsOf, traitText } from '../src/diagnosis/traits.js';
-import { job, server } from './situation.js';
+import { job } from './situation.js';
 
 const jobs = (count: number, members: Partial<BriefJob>): BriefJob[] =>
   Array.from({ length: count }, () => ({ ...job(members), argsOmitted: false }));
-const servers = [server({ id: 'old', version: '2.3.9' }), server({ id: 'new', version: '2.4.0' })];
+const versions = new Map([
+  ['old', '2.3.9'],
+  ['new', '2.4.0'],
+]);
 
 describe('what failed jobs have in common', () => {
   const texts = (failures: readonly BriefJob[], successes: readonly BriefJob[]): string[] =>
-    traitsOf(failures, successes, servers).map(traitText);
+    traitsOf(failures, successes, versions).map(traitText);
 
   it('is the version that was deployed to some servers', () => {
     const failures = jobs(40, { serverId: 'new', tags: ['eu'] });

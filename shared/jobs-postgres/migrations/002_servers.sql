@@ -133,11 +133,12 @@ create table deployment (
 
 create index deployment_at on deployment (at);
 
--- The versions that servers have reported. Rows of servers that no longer exist are deleted when another server reports its
--- version.
+-- The versions that servers have reported. Those of servers that have stopped are kept for a month, to tell which version
+-- ran a job.
 create table server_version (
   server_id uuid primary key,
-  version text not null
+  version text not null,
+  noted_at timestamptz not null default now()
 );
 
 -- Servers that were declared dead, kept for at least a day.

@@ -315,7 +315,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   statistics: 'listErrorGroups throughput throughputByQueue',
   timings: 'started ended maintain store read listNames readHistories',
   jobTypes: 'listPaused',
-  deployments: 'noteServer find list',
+  deployments: 'noteServer find list versionsOf',
   savedSearches: 'list',
   warningRules: 'list synchronize',
   audit: 'record list count',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { newId } from '@longshore/jobs/storage';
 import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -194,6 +195,28 @@ describe('The history of a Postgres storage', () => {
       'select count(*)::integer as notes from longshore.expiring_day',
     );
     expect([await exists(table), note?.notes]).to.deep.equal([true, 0]);
+  });
+
+  it('forgets the version of a server a month after it registered, unless it still runs', async () => {
+    const running = await storage.servers.register({
+      host: 'here',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+      version: '2.4.0',
+    });
+    const [old, recent] = [newId(), newId()];
+    await database.query(
+      `insert into longshore.server_version (server_id, version) values ('${old}', '2.3.8'), ('${recent}', '2.3.9')`,
+    );
+    await database.query(
+      `update longshore.server_version set noted_at = now() - interval '31 days' where server_id <> '${recent}'`,
+    );
+    await maintainOnce();
+    const known = await storage.deployments.versionsOf([old, recent, running.id]);
+    expect([...known.values()]).to.have.members(['2.3.9', '2.4.0']);
+    await running.unregister();
   });
 
   it('rejects an invalid number of days', () => {

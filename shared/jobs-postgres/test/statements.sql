@@ -50,7 +50,7 @@
 --   src/records/alerts.ts (9 statements)
 --   src/records/audit.ts (8 statements)
 --   src/records/bulk-operations.sql.ts (13 statements)
---   src/records/deployments.ts (6 statements)
+--   src/records/deployments.ts (8 statements)
 --   src/records/incidents.ts (9 statements)
 --   src/records/installation.ts (6 statements)
 --   src/records/saved-searches.ts (5 statements)
@@ -4461,6 +4461,11 @@ delete from longshore.deployment where id = $1 returning id, version, at, note, 
 -- longshore-delete-old-deployments
 delete from longshore.deployment where at < now() - $1::integer * interval '1 day';
 
+-- longshore-delete-old-versions
+delete from longshore.server_version
+where noted_at < now() - $1::integer * interval '1 day'
+  and not exists (select 1 from longshore.server where id = server_id);
+
 -- longshore-insert-deployment
 insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
 returning id, version, at, note, source;
@@ -4469,11 +4474,7 @@ returning id, version, at, note, source;
 select pg_advisory_xact_lock(longshore.lock_key('server_version'))::text;
 
 -- longshore-note-version
-with gone as (
-  delete from longshore.server_version
-  where server_id <> $1 and not exists (select 1 from longshore.server where id = server_id)
-),
-new_deployment as (
+with new_deployment as (
   insert into longshore.deployment (id, version, source)
   select $3::uuid, $2::text, 'server'
   where not exists (
@@ -4487,6 +4488,9 @@ insert into longshore.server_version (server_id, version) values ($1, $2);
 select id, version, at, note, source from longshore.deployment
 where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
 order by at desc, id desc limit 1000;
+
+-- longshore-select-versions
+select server_id as id, version from longshore.server_version where server_id = any($1);
 
 -- ==== src/records/incidents.ts ====
 

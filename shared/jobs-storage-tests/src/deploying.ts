@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { newId, type ServerRegistration } from '@longshore/jobs/storage';
 import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** Defines the tests of recording and listing deployments. */
@@ -67,5 +68,33 @@ export function deploying(fixture: Fixture): void {
     const stop = await start('noted-a');
     await stop();
     expect(await noted()).to.deep.equal(['noted-a', 'noted-b', 'noted-a']);
+  });
+
+  it('knows the versions of servers, also after they stopped and others started', async () => {
+    const { servers, deployments } = fixture.storage;
+    const register = (version?: string): Promise<ServerRegistration> =>
+      servers.register({
+        host: 'versions',
+        pid: 1,
+        queues: [fixture.newQueue()],
+        concurrency: 1,
+        timeoutMs: hourMs,
+        ...(version !== undefined && { version }),
+      });
+    const [stopped, running, unversioned] = [
+      await register('2.4.0'),
+      await register('2.3.9'),
+      await register(),
+    ];
+    await stopped.unregister();
+    await (await register('2.3.9')).unregister();
+    const known = await deployments.versionsOf([stopped.id, running.id, unversioned.id, newId()]);
+    expect(known).to.deep.equal(
+      new Map([
+        [stopped.id, '2.4.0'],
+        [running.id, '2.3.9'],
+      ]),
+    );
+    for (const server of [running, unversioned]) await server.unregister();
   });
 }

@@ -48,18 +48,17 @@ export async function readFailureSamples(
 
 async function readSample(name: string, since: Date, reader: Sources['reader']): Promise<FailureSample> {
   const query = { order: 'newest', limit: SAMPLE, reach: 'near' } as const;
-  const [latest, retrying, done, servers] = await Promise.all([
+  const [latest, retrying, done] = await Promise.all([
     reader.jobs.searchFailed({ filter: { name: [name] }, limit: SAMPLE, maxExamined: MAX_EXAMINED }),
     reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['scheduled'] } }),
     reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['done'] } }),
-    reader.servers.list(),
   ]);
   const failed = latest.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since);
-  const traits = traitsOf(
-    [...failed, ...retrying.jobs.filter(({ error }) => error !== null)],
-    done.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since),
-    servers,
-  );
+  const failures = [...failed, ...retrying.jobs.filter(({ error }) => error !== null)];
+  const successes = done.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since);
+  const serverIds = new Set([...failures, ...successes].flatMap(({ serverId }) => serverId ?? []));
+  const versions = await reader.deployments.versionsOf([...serverIds]);
+  const traits = traitsOf(failures, successes, versions);
   const skipped =
     failed.length === 0
       ? { count: 0, exact: true }

@@ -1,4 +1,4 @@
-import type { BriefJob, Server } from '@longshore/jobs/storage';
+import type { BriefJob } from '@longshore/jobs/storage';
 import { formatNumber } from '../format/count.js';
 import { isHigher, type Share, shareOf } from './share.js';
 
@@ -18,13 +18,14 @@ export interface Trait {
 /**
  * Returns the traits that most failures have, and certainly a larger share of them than of the successes. The clearest
  * first; of traits that always occur together, only the first.
+ *
+ * @param versions the versions of servers by their ids
  */
 export function traitsOf(
   failures: readonly BriefJob[],
   successes: readonly BriefJob[],
-  servers: readonly Server[],
+  versions: ReadonlyMap<string, string>,
 ): Trait[] {
-  const versions = new Map(servers.map(({ id, version }) => [id, version]));
   const failed = failures.map((job) => traitsIn(job, versions));
   const succeeded = successes.map((job) => traitsIn(job, versions));
   // Traits that always occur together have the same pattern.
@@ -42,11 +43,11 @@ export function traitsOf(
 
 function traitsIn(
   { queue, tags, concurrencyKey, serverId }: BriefJob,
-  versions: ReadonlyMap<string, string | null>,
+  versions: ReadonlyMap<string, string>,
 ): string[] {
-  const version = versions.get(serverId ?? '') ?? null;
+  const version = versions.get(serverId ?? '');
   return [
-    ...(version === null ? [] : [`version ${version}`]),
+    ...(version === undefined ? [] : [`version ${version}`]),
     `queue ${queue}`,
     ...tags.map((tag) => `tag ${tag}`),
     ...(concurrencyKey === null ? [] : [`key ${concurrencyKey}`]),

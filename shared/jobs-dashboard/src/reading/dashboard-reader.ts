@@ -43,7 +43,7 @@ export interface DashboardReader extends Pick<
   readonly setAside: Pick<SetAside, 'list'>;
   readonly timings: Pick<Timings, 'read' | 'readHistories' | 'listNames'>;
   readonly jobTypes: Pick<JobTypes, 'listPaused'>;
-  readonly deployments: Pick<Deployments, 'list'>;
+  readonly deployments: Pick<Deployments, 'list' | 'versionsOf'>;
   readonly incidents: Pick<Incidents, 'list' | 'find'>;
   readonly alerts: Pick<Alerts, 'listFailures'>;
   readonly installation: Pick<Installation, 'read'>;

@@ -3,6 +3,7 @@ import {
   idleQueueDays,
   missedRunDays,
   type RetentionDays,
+  serverVersionDays,
   throughputKept,
   timingsKept,
   outbox,
@@ -12,7 +13,7 @@ import { tuneShards } from './shards.sql.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { deleteOldAudit } from '../records/audit.js';
-import { deleteOldDeployments } from '../records/deployments.js';
+import { deleteOldDeployments, deleteOldVersions } from '../records/deployments.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulk } from '../records/bulk-operations.sql.js';
 import type { CancellationRequests } from '../claim/cancellation-requests.js';
@@ -139,6 +140,9 @@ export class Housekeeping {
     );
     await chores.do('delete old deployments', () =>
       this.#database.query(deleteOldDeployments, [deploymentDays]),
+    );
+    await chores.do('forget versions of stopped servers', () =>
+      this.#database.query(deleteOldVersions, [serverVersionDays]),
     );
     await chores.do('forget old errors', () => this.#firstFailures.deleteOld());
     await chores.do('delete old missed runs', () => this.#database.query(deleteOldMissed, [missedRunDays]));

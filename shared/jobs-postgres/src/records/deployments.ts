@@ -60,6 +60,11 @@ export class PostgresDeployments implements Deployments {
     return this.#reads.query<Deployment & Record<string, unknown>>(selectDeployments, values);
   }
 
+  async versionsOf(serverIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#reads.query<{ id: string; version: string }>(selectVersions, [serverIds]);
+    return new Map(rows.map(({ id, version }) => [id, version]));
+  }
+
   async delete(id: string, options: ControlOptions<Deployment, boolean> = {}): Promise<boolean> {
     return inTransaction(this.#database, options, async (run, record) => {
       const [deployment] = (await run(deleteDeployment, [id])) as readonly Deployment[];
@@ -85,8 +90,7 @@ export const lockVersions = prepared(
 );
 
 /**
- * $1 server, $2 version, $3 id for a new deployment. Records the server's version, and deletes the versions of servers
- * that are no longer registered. Also records a deployment if no other registered server has this version and the
+ * $1 server, $2 version, $3 id for a new deployment. Records the server's version. Also records a deployment if no other registered server has this version and the
  * latest deployment has a different one. A restart during a rolling deployment therefore records no deployment, but a
  * rollback does. Ignores deployments with a future time.
  *
@@ -96,11 +100,7 @@ export const lockVersions = prepared(
 export const noteVersion = prepared(
   'longshore-note-version',
   `
-    with gone as (
-      delete from longshore.server_version
-      where server_id <> $1 and not exists (select 1 from longshore.server where id = server_id)
-    ),
-    new_deployment as (
+    with new_deployment as (
       insert into longshore.deployment (id, version, source)
       select $3::uuid, $2::text, 'server'
       where not exists (
@@ -123,6 +123,12 @@ export const selectDeployments = prepared(
     order by at desc, id desc limit 1000`,
 );
 
+/** $1 servers. */
+export const selectVersions = prepared(
+  'longshore-select-versions',
+  `select server_id as id, version from longshore.server_version where server_id = any($1)`,
+);
+
 /** $1 id. */
 export const deleteDeployment = prepared(
   'longshore-delete-deployment',
@@ -133,4 +139,13 @@ export const deleteDeployment = prepared(
 export const deleteOldDeployments = prepared(
   'longshore-delete-old-deployments',
   `delete from longshore.deployment where at < now() - $1::integer * interval '1 day'`,
+);
+
+/** Deletes the versions of servers that registered more than $1 days ago and have stopped. */
+export const deleteOldVersions = prepared(
+  'longshore-delete-old-versions',
+  `
+    delete from longshore.server_version
+    where noted_at < now() - $1::integer * interval '1 day'
+      and not exists (select 1 from longshore.server where id = server_id)`,
 );

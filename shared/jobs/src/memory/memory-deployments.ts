@@ -12,12 +12,15 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
 const maxDeployments = 1_000;
+const maxVersions = 10_000;
 
 export class MemoryDeployments implements Deployments {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
   /** Newest first. */
   #deployments: Deployment[] = [];
+  /** The versions of servers by their ids, in the order in which the servers registered. */
+  readonly #versions = new Map<string, string>();
 
   constructor(clock: Clock, audit: MemoryAuditLog) {
     this.#audit = audit;
@@ -32,10 +35,15 @@ export class MemoryDeployments implements Deployments {
   }
 
   /**
-   * Records a deployment when a server registers with a new version. A version is new if no running server has it and
-   * the latest deployment has a different one. Future deployments do not count as the latest.
+   * Records the version of a server that registers. Also records a deployment if the version is new: no running server
+   * has it, and the latest deployment has a different one. Future deployments do not count as the latest.
    */
-  noteServer(version: string, running: ReadonlySet<string>): void {
+  noteServer(serverId: string, version: string, running: ReadonlySet<string>): void {
+    this.#versions.set(serverId, version);
+    for (const oldest of this.#versions.keys()) {
+      if (this.#versions.size <= maxVersions) break;
+      this.#versions.delete(oldest);
+    }
     const latest = this.#deployments.find(({ at }) => at.getTime() <= this.#clock.now());
     if (!running.has(version) && latest?.version !== version) this.#add({ version }, 'server');
   }
@@ -46,6 +54,14 @@ export class MemoryDeployments implements Deployments {
 
   async list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]> {
     return this.#deployments.filter(({ at }) => span === undefined || (at >= span.from && at < span.until));
+  }
+
+  async versionsOf(serverIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const known = serverIds.flatMap((id) => {
+      const version = this.#versions.get(id);
+      return version === undefined ? [] : ([[id, version]] as const);
+    });
+    return new Map(known);
   }
 
   async delete(id: string, options: ControlOptions<Deployment, boolean> = {}): Promise<boolean> {

@@ -92,7 +92,7 @@ export class MemoryServers implements Servers {
     const now = new Date(this.#clock.now());
     const { version, ...described } = description;
     if (version !== undefined) {
-      this.#deployments.noteServer(version, new Set(this.#versions.values()));
+      this.#deployments.noteServer(id, version, new Set(this.#versions.values()));
       this.#versions.set(id, version);
     }
     const server: Server = {

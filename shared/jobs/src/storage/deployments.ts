@@ -43,6 +43,9 @@ export function checkDeployment(deployment: NewDeployment): NewDeployment {
 /** How long deployments are kept, in days. */
 export const deploymentDays = 400;
 
+/** How long the version of a server that has stopped is kept, in days since the server registered. */
+export const serverVersionDays = 30;
+
 /**
  * Records deployments. When a server registers with a version, the version is recorded automatically as a deployment,
  * unless another registered server has this version or the latest past deployment was of this version.
@@ -55,6 +58,11 @@ export interface Deployments {
    * (exclusive).
    */
   list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]>;
+  /**
+   * Returns the versions of servers by their ids, also of servers that stopped, up to 30 days after they registered.
+   * Servers without a version are missing.
+   */
+  versionsOf(serverIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Deletes a deployment. Returns `false` if it did not exist. */
   delete(id: string, options?: ControlOptions<Deployment, boolean>): Promise<boolean>;
 }
