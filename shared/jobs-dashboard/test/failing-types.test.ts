@@ -117,6 +117,37 @@ describe('a job type', () => {
       expect(await found()).to.deep.equal(onPage);
     });
 
+  for (const [what, began, ...periods] of [
+    [
+      'for the third time within minutes',
+      '00:28',
+      [10, { done: 30 }],
+      [5, { done: 9, failed: 21 }],
+      [4, { done: 30 }],
+      [5, { done: 9, failed: 21 }],
+      [4, { done: 30 }],
+      [5, { done: 20, failed: 10 }],
+    ],
+    [
+      'again after it failed for longer than not',
+      '00:19',
+      [5, { done: 30 }],
+      [10, { done: 9, failed: 21 }],
+      [4, { done: 30 }],
+      [5, { done: 20, failed: 10 }],
+    ],
+    [
+      'for a third, after few attempts without a failure',
+      'about 00:43',
+      [43, { done: 1 }],
+      [14, { done: 20, failed: 10 }],
+    ],
+  ] as const)
+    it(`that fails ${what} is reported since it does`, async () => {
+      for (const [minutes, attempts] of periods) pass(minutes, attempts);
+      expect((await found())[0]).to.include(`has been failing since ${began}:`);
+    });
+
   it('that stopped running is not said to fail', async () => {
     pass(120, { done: 49, failed: 1 });
     pass(4, { done: 35, failed: 65 });

@@ -246,6 +246,25 @@ export const kinds: Readonly<Record<string, Draw>> = {
       share: (minute) => (wasBad(minute) ? high : history.share(minute)),
     };
   },
+  'the last of several anomalies': (random) => {
+    const history = deployment(random, pickScale(random, 20, 200));
+    const high = pick(random, 0.3, 1);
+    const earlier: { readonly from: number; readonly until: number }[] = [];
+    // After less time, the earlier anomaly may not be over.
+    let until = -pickScale(random, 5, 20);
+    for (let count = Math.floor(pick(random, 1, 5)); count > 0; count--) {
+      const from = until - pickScale(random, 2, 15);
+      earlier.push({ from, until });
+      until = from - pickScale(random, 2, 20);
+    }
+    const wasBad = (minute: number): boolean =>
+      earlier.some((anomaly) => minute >= anomaly.from && minute < anomaly.until);
+    return {
+      ...history,
+      from: until - pickScale(random, 3, 1_200),
+      share: (minute) => (wasBad(minute) ? high : history.share(minute)),
+    };
+  },
   'half of a roll-back': (random) => {
     const history = deployment(random, pickScale(random, 5, 200));
     const part = pick(random, 0.2, 0.7);

@@ -50,8 +50,8 @@ export function findLevels(tallies: readonly Tally[]): Level[] {
   return levels.toReversed();
 }
 
-/** How much less likely than the best time another one may be to remain possible, in nats. */
-const POSSIBLE = 8;
+/** How much less likely than the best time another one may be to remain possible, in nats: one in 100,000. */
+const POSSIBLE = 11.5;
 
 /**
  * Returns between which times the share changed from one level to the next: the starts of the first and of the last

@@ -39,9 +39,19 @@ export function highestShare(share: Share): number {
   return outside;
 }
 
-/** Returns whether the first share is higher than the second, whatever both may be within their bounds. */
+/**
+ * Two shares differ if both were counted from the same true share with a probability of at most one in 100,000. Each of
+ * them has an unlikelihood, in nats, that exceeds `x` with a probability of at most `e^-x` (the Chernoff bound above), so
+ * that their sum exceeds it with at most `(1 + x) e^-x`. The pooled share is the true one that makes the sum smallest.
+ */
+const DIFFERENCE = 14.3;
+
+/** Returns whether the first share is certainly higher than the second. */
 export function isHigher(share: Share, other: Share): boolean {
-  return shareOf(share) > shareOf(other) && lowestShare(share) > highestShare(other);
+  if (shareOf(share) <= shareOf(other)) return false;
+  const pooled = shareOf(sumOf([share, other]));
+  const unlikely = [share, other].map((each) => each.of * divergence(shareOf(each), pooled));
+  return unlikely.reduce((sum, nats) => sum + nats) > DIFFERENCE;
 }
 
 export function sumOf(shares: readonly Share[]): Share {

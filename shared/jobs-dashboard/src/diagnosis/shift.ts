@@ -21,6 +21,8 @@ const OVER_MS = 2 * MINUTE_MS;
 const USUAL_PART = 0.25;
 /** A job type without a baseline is reported only this long after its first attempt. */
 const YOUNG_MS = 60 * MINUTE_MS;
+/** A shorter history does not show what is usual, because a few anomalies can be most of it. */
+const SHORT_MS = 180 * MINUTE_MS;
 
 /** What makes a share an anomaly. */
 export interface ShiftRule {
@@ -86,20 +88,40 @@ export function findShift(series: readonly Tally[], nowMs: number, rule: ShiftRu
   if (firstLevel === undefined || lastLevel === undefined) return null;
   const incident = periodOf(levels.slice(first, last + 1));
   const now = latestOf(tallies, nowMs);
+  // Once over, an anomaly stays over: if the share has risen since, that is another one.
   const after = tallies.slice(lastLevel.end);
-  if (lastLevel.until <= nowMs - OVER_MS && isOver(after, nowMs, { incident, baseline }, rule)) return null;
-  const state = stateOf({ now, incident, baseline, lastAt, nowMs }, rule);
+  const times = [...after.map(({ until }) => until), nowMs].filter((at) => lastLevel.until <= at - OVER_MS);
+  const isOverAt = (at: number): boolean =>
+    isOver(
+      after.filter(({ until }) => until <= at),
+      at,
+      { incident, baseline },
+      rule,
+    );
+  if (times.some(isOverAt)) return null;
+  const latestMinutes = sumOf(tallies.slice(lastLevel.first).filter(({ at }) => at > nowMs - NOW_MS));
+  const state = stateOf({ now, latestMinutes, incident, baseline, lastAt, nowMs }, rule);
   // An earlier anomaly of which nobody can tell whether it is over may be over, and another one may have begun.
   if (state === 'unclear' && lastLevel.until <= nowMs - OVER_MS) return null;
   return {
     state,
     beganAt: before === undefined ? null : firstLevel.at,
-    beganBetween: before === undefined ? null : changeBetween(tallies, before, firstLevel),
+    beganBetween: before === undefined ? null : riseBetween(tallies, [levels[first - 2], before, firstLevel]),
     incident,
     now,
     baseline,
     lastAt,
   };
+}
+
+/** Returns between which times the share rose. The level before the anomaly may belong to it, if it is not certainly lower. */
+function riseBetween(
+  tallies: readonly Tally[],
+  [earlier, before, first]: readonly [Level | undefined, Level, Level],
+): NonNullable<Shift['beganBetween']> {
+  const rise = changeBetween(tallies, before, first);
+  const mayBelong = earlier !== undefined && isHigher(before, earlier) && !isHigher(first, before);
+  return mayBelong ? { ...rise, from: changeBetween(tallies, earlier, before).from } : rise;
 }
 
 interface Rise {
@@ -115,20 +137,21 @@ function findRise(levels: readonly Level[], nowMs: number, rule: ShiftRule): Ris
   for (let last = levels.length - 1; last > 0; last--) {
     if ((levels[last]?.until ?? 0) <= nowMs - RECENT_MS) return null;
     for (let first = 1; first <= last; first++) {
-      const baseline = baselineOf(levels.slice(0, first), rule);
+      const before = levels.slice(0, first);
+      const baseline = baselineOf(before, rule);
       if (baseline === null || highestShare(baseline) >= rule.baselineBelow) continue;
       const run = levels.slice(first, last + 1);
       const least = Math.max(rule.minShare, rule.factor * shareOf(baseline));
       const incident = sumOf(run);
-      // Between its ends, an anomaly may be smaller for a while, for example after half of a roll-back.
-      const belongs = (level: Level, index: number): boolean =>
-        shareOf(level) >= least || (index > 0 && index < run.length - 1 && isHigher(level, baseline));
-      if (!run.every(belongs) || !isHigher(incident, baseline)) continue;
-      const before = levels.slice(0, first);
-      if (!isUsual(before, incident)) return { first, last, baseline };
+      if (run.some((level) => shareOf(level) < least) || !isHigher(incident, baseline)) continue;
+      if (spanOf(before) < SHORT_MS || !isUsual(before, incident)) return { first, last, baseline };
     }
   }
   return null;
+}
+
+function spanOf(levels: readonly Level[]): number {
+  return (levels.at(-1)?.until ?? 0) - (levels[0]?.at ?? 0);
 }
 
 function isUsual(before: readonly Level[], incident: Share): boolean {
@@ -138,15 +161,19 @@ function isUsual(before: readonly Level[], incident: Share): boolean {
   return times > 1 && similar.of > USUAL_PART * sumOf(before).of;
 }
 
-/** Returns the usual attempts: those of the levels that are not themselves far above the median level. */
+/**
+ * Returns the usual attempts: those of the levels that are not themselves far above the median level; above the lowest
+ * one if the job type is young.
+ */
 function baselineOf(levels: readonly Level[], { minShare, factor }: ShiftRule): Shift['baseline'] {
   const ascending = levels.toSorted((one, other) => shareOf(one) - shareOf(other));
   const half = sumOf(levels).of / 2;
+  const wanted = spanOf(levels) < YOUNG_MS ? Math.min(ENOUGH, half) : half;
   let passed = 0;
-  const median = ascending.find((level) => (passed += level.of) >= half);
-  if (median === undefined) return null;
-  const least = Math.max(minShare, factor * shareOf(median));
-  const usual = levels.filter((level) => shareOf(level) < least || !isHigher(level, median));
+  const typical = ascending.find((level) => (passed += level.of) >= wanted);
+  if (typical === undefined) return null;
+  const least = Math.max(minShare, factor * shareOf(typical));
+  const usual = levels.filter((level) => shareOf(level) < least || !isHigher(level, typical));
   const period = periodOf(usual);
   return period.of < ENOUGH ? null : { ...period, levels: usual };
 }
@@ -170,19 +197,20 @@ function findUnbased(levels: readonly Level[], nowMs: number, rule: ShiftRule): 
 function stateOf(
   {
     now,
+    latestMinutes,
     incident,
     baseline,
     lastAt,
     nowMs,
-  }: Pick<Shift, 'now' | 'incident' | 'baseline' | 'lastAt'> & { nowMs: number },
+  }: Pick<Shift, 'now' | 'incident' | 'baseline' | 'lastAt'> & { latestMinutes: Share; nowMs: number },
   { minShare }: ShiftRule,
 ): ShiftState {
   if (lastAt <= nowMs - STOPPED_MS) return 'stopped';
-  const isAbove = baseline === null ? shareOf(now) >= minShare : isHigher(now, baseline);
-  const hasFallen = isHigher(incident, now);
-  if (baseline === null && hasFallen) return 'recovering';
-  if (isAbove) return 'above';
-  return hasFallen ? 'recovering' : 'unclear';
+  if (isHigher(incident, now) && (baseline === null || !isHigher(now, baseline))) return 'recovering';
+  const isHigh = shareOf(now) >= minShare;
+  if (baseline === null) return isHigh ? 'above' : 'unclear';
+  // A small baseline can leave open what the latest minute is, but not what the minutes before it are.
+  return isHigher(now, baseline) || (isHigh && isHigher(latestMinutes, baseline)) ? 'above' : 'unclear';
 }
 
 /** Returns whether the attempts after an anomaly show that the share is back: those of two minutes, or a hundred. */

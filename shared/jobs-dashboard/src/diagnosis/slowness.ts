@@ -130,7 +130,7 @@ function slowestIn(
   kind: Slowness['kind'],
   quantile: number,
 ): number {
-  const recent = buckets.filter(({ at }) => at.getTime() > nowMs - 2 * RECENT_MS && at.getTime() <= nowMs);
+  const recent = buckets.filter(({ at }) => at.getTime() > nowMs - RECENT_MS && at.getTime() <= nowMs);
   const tallies = recent.map((bucket) => longerIn(bucket, kind, 0)).filter(({ of }) => of > 0);
   let slowest = 0;
   for (let endMs = nowMs; endMs > nowMs - RECENT_MS; endMs -= MINUTE_MS) {

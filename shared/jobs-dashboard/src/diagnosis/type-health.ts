@@ -166,7 +166,7 @@ function totalOf(names: readonly NameTiming[]): Outcomes {
 }
 
 /** An earlier share of at least this can be that of an earlier anomaly, with which recent failures must not be compared. */
-const CLEAN = 0.1;
+const CLEAN = 0.03;
 /** Recent failures are suspicious if there are more than this many times as many as the earlier share predicts. */
 const MORE = 1.1;
 /** With fewer earlier attempts, nothing is known about the usual share. */
@@ -185,6 +185,8 @@ function unusualFailures(recent: Outcomes, day: Outcomes): number {
 
 /** Recent percentiles that are at least this many times those of the day make a suspect. */
 const SUSPICIOUS = 2;
+/** The same if those of the day may be those of an anomaly: compared with what half of the attempts, or more, are below. */
+const FAR_ABOVE = 4;
 /** Shorter durations are not suspicious, in milliseconds. */
 const NOTICEABLE_MS = 500;
 
@@ -194,27 +196,31 @@ const NOTICEABLE_MS = 500;
  */
 function suspectsAmong(recent: readonly NameTiming[], day: ReadonlyMap<string, Timing>): string[] {
   const known = recent.filter(({ name }) => name !== otherNames);
-  const failing = known
-    .map(({ name, timing }) => ({ name, unusual: unusualFailures(timing, day.get(name) ?? timing) }))
-    .filter(({ unusual }) => unusual > 0)
-    .toSorted((one, other) => other.unusual - one.unusual)
-    .map(({ name }) => name);
-  const slow = known
-    .filter(({ name, timing }) => isSuspiciouslySlow(timing, day.get(name)))
-    .map(({ name }) => name);
+  const byUnusual = (unusual: (recent: Timing, day: Timing) => number): string[] =>
+    known
+      .map(({ name, timing }) => ({ name, by: unusual(timing, day.get(name) ?? timing) }))
+      .filter(({ by }) => by > 0)
+      .toSorted((one, other) => other.by - one.by)
+      .map(({ name }) => name);
+  const failing = byUnusual(unusualFailures);
+  const slow = byUnusual(unusualSlowness);
   const half = MAX_SUSPECTS / 2;
   const names = new Set([...failing.slice(0, half), ...slow.slice(0, half), ...failing, ...slow]);
   return [...names].slice(0, Math.min(MAX_SUSPECTS, historySpan.names));
 }
 
-function isSuspiciouslySlow(recent: Timing, day: Timing | undefined): boolean {
-  return (['running', 'waiting'] as const).some((kind) =>
-    [0.5, 0.95].some((quantile) => {
+/** Returns how many times longer than usual recent attempts may have run or waited; 0 if they are not suspicious. */
+function unusualSlowness(recent: Timing, day: Timing): number {
+  const ratios = (['running', 'waiting'] as const).flatMap((kind) =>
+    [0.5, 0.95, 0.99].map((quantile) => {
       const nowMs = recent[kind].percentile(quantile) ?? 0;
-      const dayMs = day?.[kind].percentile(quantile) ?? nowMs;
+      const dayMs = Math.max(1, day[kind].percentile(quantile) ?? 0);
+      const leastMs = Math.max(1, day[kind].percentile(quantile / 2) ?? 0);
+      if (nowMs < NOTICEABLE_MS) return 0;
       // The day includes the recent attempts, which decide its percentile if there are too many of them.
-      const isKnown = recent[kind].total < (1 - quantile) * (day?.[kind].total ?? 0);
-      return nowMs >= NOTICEABLE_MS && (!isKnown || nowMs >= SUSPICIOUS * dayMs);
+      const isKnown = recent[kind].total < (1 - quantile) * day[kind].total;
+      return !isKnown || nowMs >= SUSPICIOUS * dayMs || nowMs >= FAR_ABOVE * leastMs ? nowMs / leastMs : 0;
     }),
   );
+  return Math.max(...ratios);
 }
