@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { observedWarnings } from '../src/diagnosis/warning.js';
 import { floodWarnings, noBlockingKeys, uncountedSentence } from '../src/diagnosis/blocking-keys.js';
 import { longWaits, queueStatus } from '../src/diagnosis/queues.js';
+import { plainText } from '../src/format/sentence.js';
 import { ago, counts, nowMs, queue, read, server } from './situation.js';
 
 const flood: BlockingKey = {
@@ -134,8 +135,11 @@ describe('a flood of jobs with one concurrency key', () => {
     expect(waited(300_000, 99)).to.deep.equal([]);
   });
 
-  it('began when its next job was blocked, not when it was found', () => {
-    expect(waited(300_000)[0]?.since).to.deep.equal(flood.details?.since);
+  it('has lasted at least since its next job was due, and says how long that has waited', () => {
+    const [warning] = waited(300_000);
+    expect(warning?.since).to.deep.equal(flood.details?.since);
+    const readAtMs = (flood.details?.since.getTime() ?? 0) + 300_000;
+    expect(plainText(warning?.text ?? [], readAtMs)).to.match(/\. The next of them has waited for 5 min\.$/);
   });
 
   it('is reported with a form that sets the limit of the key', () => {

@@ -111,12 +111,12 @@ export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] 
         cause: `key ${key} of queue ${queue} blocks jobs`,
         isMeasured: true,
         figure: countFigure(blocked.count, 'job blocked', 'jobs blocked', blocked.exact ? '' : '≥ '),
-        text: sentence`${atLeast(blocked)}${counted(blocked.count, 'job')} of queue “${queue}” ${blocked.count === 1 ? 'is' : 'are'} blocked by ${limitSentence(blocking)}.`,
+        text: sentence`${atLeast(blocked)}${counted(blocked.count, 'job')} of queue “${queue}” ${blocked.count === 1 ? 'is' : 'are'} blocked by ${limitSentence(blocking)}.${nextSentence(details)}`,
         advice:
           'Jobs with other keys are not affected. Raise the limit of the key, or cancel some of its jobs.',
         button: keyLimitButton(queue, 'Raise the key’s limit', [blocking]),
         link: `jobs?${new URLSearchParams({ state: 'enqueued', queue, key }).toString()}`,
-        // Jobs before the next one may have been blocked earlier, but nothing is stored of that.
+        // The key may have blocked others before, which have run since: `mayHaveBegunEarlier`.
         ...(details !== null && { since: details.since }),
       };
     });
@@ -134,6 +134,10 @@ function occupantText({ id, name, startedAt }: KeyOccupant): Sentence {
   return startedAt === null
     ? sentence`${what} (ready)`
     : sentence`${what} (running for ${{ since: startedAt }})`;
+}
+
+function nextSentence(details: BlockingKey['details']): Sentence {
+  return details === null ? [] : sentence` The next of them has waited for ${{ since: details.since }}.`;
 }
 
 function waitedMs(details: BlockingKey['details'], nowMs: number): number {

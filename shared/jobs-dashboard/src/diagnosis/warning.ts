@@ -61,7 +61,7 @@ export interface Warning {
    * `cause`.
    */
   readonly subject?: string;
-  /** When the condition began; by default, when it was first observed. */
+  /** When the condition began, or at least since when it has existed; by default, when it was first observed. */
   readonly since?: Date;
   /** The one safe remedy that an operator can choose at once. */
   readonly button?: WarningButton;
@@ -194,6 +194,14 @@ export function currentWarnings(
 
 /** A measured condition that has not been seen for this long is recovering, in milliseconds. Checks run every ten seconds. */
 const RECOVERING_MS = 25_000;
+
+/**
+ * Returns whether warnings of this kind may have begun earlier than they say. Which jobs a key has blocked is not stored, so
+ * it is known only since when the next job in line has waited.
+ */
+export function mayHaveBegunEarlier({ kind }: Pick<CurrentWarning, 'kind'>): boolean {
+  return kind === 'key-blocks';
+}
 
 /** Returns whether what is wrong is back to normal or, if it is measured, has not been seen lately. */
 export function isRecovering(incident: Incident, nowMs: number): boolean {

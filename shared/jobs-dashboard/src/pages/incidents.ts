@@ -1,6 +1,6 @@
 import { type Incident, isId, isMuted } from '@longshore/jobs/storage';
 import { changesBefore, periodBefore, readChanges } from '../diagnosis/changes.js';
-import { isRecovering, pathIn } from '../diagnosis/warning.js';
+import { isRecovering, mayHaveBegunEarlier, pathIn } from '../diagnosis/warning.js';
 import type { Badge } from '../format/state-badge.js';
 import { badRequest, notFound } from '../http/problem.js';
 import type { Page, PageContext, PageRequest } from '../shell/page.js';
@@ -83,6 +83,7 @@ function incidentRow({ seenAt, ...incident }: Incident, nowMs: number): object {
   return {
     ...incident,
     link: pathIn(incident.link),
+    mayHaveBegunEarlier: mayHaveBegunEarlier(incident),
     badge: badgeOf({ ...incident, seenAt }, nowMs),
     isMuted: isMuted(incident, new Date(nowMs)),
     ended: incident.ending === null ? null : endings[incident.ending],

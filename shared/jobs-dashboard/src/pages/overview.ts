@@ -4,7 +4,7 @@ import { changesBefore, periodBefore, readChanges } from '../diagnosis/changes.j
 import { activeIncidents, overallState } from '../diagnosis/health.js';
 import { drawCourse } from '../diagnosis/course.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
-import { type CurrentWarning, currentWarnings, type WarningKind } from '../diagnosis/warning.js';
+import { type CurrentWarning, currentWarnings, mayHaveBegunEarlier, type WarningKind } from '../diagnosis/warning.js';
 import { findWarnings } from '../diagnosis/warnings.js';
 import { listLongestRunning } from '../reading/job-search.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../shell/page.js';
@@ -98,6 +98,7 @@ async function withChanges(warnings: readonly CurrentWarning[], context: PageCon
       course: warning.course === undefined ? null : drawCourse(warning.course, incident?.since ?? null),
       // Without the time of the latest check, which would change the region each time.
       incident: incident && { ...incident, seenAt: null },
+      mayHaveBegunEarlier: mayHaveBegunEarlier(warning),
       runbook: incident && context.runbook.of(incident),
       changes: incident === null || deliberate.has(kind) ? [] : changesBefore(incident, changes),
     };

@@ -166,6 +166,7 @@ describe('an operator is warned', () => {
     );
     await storage.start(serverId, 'exports');
     incident.clock.advance(31_000);
+    const id = await record();
     await incident.open(page);
     const { keys } = await storage.queues.listBlockingKeys('exports');
     const blocked = keys[0]?.blocked;
@@ -173,6 +174,10 @@ describe('an operator is warned', () => {
     const text = await cardText(/jobs of queue “exports” are blocked by concurrency key “tenant-7”/);
     expect(text).to.match(new RegExp(`^${figure} jobs blocked `));
     expect(text).to.include('Jobs with other keys are not affected.');
+    expect(text).to.match(/The next of them has waited for 31 s\..* At least since \d\d:\d\d/);
+    await incident.open(page, `incidents/${id}`);
+    expect(await textOn(page)).to.match(/Began .* or earlier/);
+    await incident.open(page);
     await page.getByText('Raise the key’s limit…').click();
     await page.getByText('Jobs that are enqueued later have the limit that code gives them.').waitFor();
     await page.getByLabel('Jobs at once').fill('20');
