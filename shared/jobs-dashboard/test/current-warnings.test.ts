@@ -51,6 +51,17 @@ describe('the current warnings', () => {
     expect(current).to.deep.include({ incident, recoveringSince: null, isMuted: false });
   });
 
+  it('have lasted since their own texts say, unless they are measured', () => {
+    const since = new Date(nowMs - 60_000);
+    const sinceOf = (isMeasured: boolean): Date | undefined => {
+      const found = warning({ isMeasured, since });
+      return currentWarnings([found], [incidentOf(found, 5)], nowMs)[0]?.incident?.since;
+    };
+    const recorded = incidentOf(warning(), 5).since;
+    expect(recorded).not.to.deep.equal(since);
+    expect([sinceOf(false), sinceOf(true)]).to.deep.equal([since, recorded]);
+  });
+
   it('have their incidents also if their keys are too long to store', () => {
     const long = warning({ subject: `servers of ${'q, '.repeat(2_000)}` });
     const incident = incidentOf(long, 5);
@@ -106,7 +117,7 @@ describe('the current warnings', () => {
     const busy = warning({ cause: 'jobs wait: busy', subject: 'jobs wait for the servers of q' });
     const incident = incidentOf(busy, 5);
     const [current] = currentWarnings([{ ...busy, cause: 'jobs wait: backlog' }], [incident], nowMs);
-    expect(current?.incident).to.equal(incident);
+    expect(current?.incident).to.deep.equal(incident);
   });
 
   it('end with those that are muted', () => {

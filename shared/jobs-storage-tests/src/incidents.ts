@@ -47,16 +47,31 @@ export function incidents(fixture: Fixture): void {
     expect(await roles().incidents.find(incident?.id ?? '')).to.deep.equal(incident);
   });
 
-  it('keep their beginning, and take the latest text', async () => {
+  it('keep the beginning of what is measured, and take the latest text', async () => {
     const { incidents: role } = roles();
-    await role.observe([warningOf('lasts', { beganAt: new Date(1_000) })]);
+    const measured = { isMeasured: true };
+    await role.observe([warningOf('lasts', { ...measured, beganAt: new Date(1_000) })]);
     const before = await latest('lasts');
-    await role.observe([warningOf('lasts', { text: 'It got worse.', beganAt: new Date(9_000) })]);
+    await role.observe([
+      warningOf('lasts', { ...measured, text: 'It got worse.', beganAt: new Date(9_000) }),
+    ]);
     expect(await latest('lasts')).to.deep.include({
       id: before?.id,
       text: 'It got worse.',
       since: new Date(1_000),
     });
+    // Ends it at once.
+    await role.observe([warningOf('lasts no longer', { subject: 'queue lasts' })]);
+  });
+
+  it('take the latest beginning of what is a fact, if it is known', async () => {
+    const { incidents: role } = roles();
+    await role.observe([warningOf('corrected', { beganAt: new Date(1_000) })]);
+    const id = await idOf('corrected');
+    await role.observe([warningOf('corrected', { beganAt: new Date(9_000) })]);
+    expect(await latest('corrected')).to.deep.include({ id, since: new Date(9_000) });
+    await role.observe([warningOf('corrected')]);
+    expect(await latest('corrected')).to.deep.include({ id, since: new Date(9_000) });
   });
 
   it('end at once if they are stored facts, and go on if these return soon', async () => {

@@ -56,7 +56,7 @@ export function failingTypeWarnings(
       ...(name !== null && {
         button: shift.state === 'recovering' && canRetry ? retryButton(name, shift) : pauseButton(name),
       }),
-      ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
+      since: new Date(shift.beganAt ?? shift.incident.from),
     };
   });
 }

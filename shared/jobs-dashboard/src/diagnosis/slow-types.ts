@@ -44,7 +44,7 @@ function warningOf(type: SlowType, advice: Warning['advice']): Warning {
     ...(shift.state === 'recovering' && { isRecovering: true }),
     advice,
     link: `types/${encodeURIComponent(name)}`,
-    ...(shift.beganAt === null ? {} : { since: new Date(shift.beganAt) }),
+    since: new Date(shift.beganAt ?? shift.incident.from),
   };
 }
 

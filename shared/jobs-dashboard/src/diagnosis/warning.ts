@@ -2,6 +2,7 @@ import {
   type Incident,
   isAboutSame,
   isMuted,
+  lastingSince,
   type ObservedWarning,
   storableWarning,
 } from '@longshore/jobs/storage';
@@ -157,7 +158,10 @@ export function currentWarnings(
   const keys = new Set(observed.map(({ key }) => key));
   const now = new Date(nowMs);
   const present = found.map((warning, index): CurrentWarning => {
-    const incident = byKey.get(observed[index]?.key ?? '');
+    const recorded = observed[index];
+    const known = recorded && byKey.get(recorded.key);
+    // As the next check will record it: with the beginning that the text names.
+    const incident = recorded && known && { ...known, since: lastingSince(recorded, known, now) };
     return {
       ...warning,
       incident: incident ?? null,

@@ -4,7 +4,12 @@ import { changesBefore, periodBefore, readChanges } from '../diagnosis/changes.j
 import { activeIncidents, overallState } from '../diagnosis/health.js';
 import { drawCourse } from '../diagnosis/course.js';
 import { isUntouched, readSituation } from '../diagnosis/situation.js';
-import { type CurrentWarning, currentWarnings, mayHaveBegunEarlier, type WarningKind } from '../diagnosis/warning.js';
+import {
+  type CurrentWarning,
+  currentWarnings,
+  mayHaveBegunEarlier,
+  type WarningKind,
+} from '../diagnosis/warning.js';
 import { findWarnings } from '../diagnosis/warnings.js';
 import { listLongestRunning } from '../reading/job-search.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../shell/page.js';

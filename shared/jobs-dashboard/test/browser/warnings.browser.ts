@@ -42,9 +42,11 @@ describe('an operator is warned', () => {
       for (let job = 0; job < 15; job++) await incident.run(serverId, receipt, undefined, 4_000);
       incident.pass(1);
     }
+    await record();
     await incident.open(page);
     const text = await cardText(/Job type “send-receipt” has been running/);
     expect(text).to.match(/^(1[6-9]|2\d) × longer Job type “send-receipt” has been running/);
+    expect(text).to.match(/ since (\d\d:\d\d).* Since \1/);
     expect(text).to.match(/median [34]\.\d s, before (1[6-9]|2[0-4])\d ms\./);
     expect(text).to.match(/Running, median, last hour peak [34]\.\d s, now [34]\.\d s/);
     await follow(page, /Job type “send-receipt” has been running/);

@@ -17,7 +17,7 @@ export interface ObservedWarning {
   readonly advice: string;
   /** Path of the dashboard page about the warning. */
   readonly link: string;
-  /** When the condition began; `null` if only its first observation is known. */
+  /** When the condition began; `null` if only its first observation is known. Can be corrected unless it is measured. */
   readonly beganAt: Date | null;
   /** Whether the condition is measured, so that it fluctuates, rather than a stored fact, such as a pause. */
   readonly isMeasured: boolean;
@@ -210,7 +210,7 @@ export function advanceIncidents(
       (before.endedAt === null ? lasting : reopened).push({
         ...before,
         ...seen,
-        since: earlierOf(before.since, now),
+        since: lastingSince({ ...warning, beganAt }, before, now),
         endedAt: null,
         ending: null,
       });
@@ -258,6 +258,18 @@ export function advanceIncidents(
 /** Returns whether a warning that is observed now belongs to its latest incident, instead of beginning another one. */
 function isContinued({ endedAt }: Incident, now: Date): boolean {
   return endedAt === null || Math.abs(now.getTime() - endedAt.getTime()) < incidentEndsAfterMs;
+}
+
+/**
+ * Returns the beginning of an incident whose warning lasts. Stored facts and findings say when they began, which can be
+ * corrected; what is measured keeps its first beginning, because what is measured now has not existed for as long.
+ */
+export function lastingSince(
+  { beganAt, isMeasured }: Pick<ObservedWarning, 'beganAt' | 'isMeasured'>,
+  { since }: Pick<Incident, 'since'>,
+  now: Date,
+): Date {
+  return earlierOf(isMeasured ? since : (beganAt ?? since), now);
 }
 
 /** Limits a beginning to the present: it can be in the future after the clock was set back. */
