@@ -11,7 +11,8 @@ const LONG_WAIT_MS = 5 * 60_000;
 const FLOOD_JOBS = 1_000;
 const FLOOD_WAIT_MS = 30_000;
 const MAX_WARNINGS = 3;
-const MAX_OCCUPANTS = 3;
+/** Maximum number of jobs to name that hold a key. */
+export const MAX_OCCUPANTS = 3;
 
 export const noBlockingKeys: BlockingKeys = { keys: [], isComplete: true };
 

@@ -17,6 +17,7 @@ import {
 } from '@longshore/jobs/storage';
 import { noBlockingKeys } from '../diagnosis/blocking-keys.js';
 import { explain, type ExplanationContext } from '../diagnosis/explanation.js';
+import { readKeyHolders } from '../diagnosis/key-holders.js';
 import { findSkipCauses, skipReason } from '../diagnosis/skip-cause.js';
 import { findBatchStall, findJobStall, type Stall } from '../diagnosis/stall.js';
 import { type Stretch, timeline } from '../diagnosis/timeline.js';
@@ -71,7 +72,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
       reader.jobs.listAttempts(id),
       reader.servers.list(),
       reader.queues.find(job.queue),
-      job.state === 'enqueued' ? readDelays(job, reader) : {},
+      job.state === 'enqueued' ? readDelays(job, reader) : noDelays,
       job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
       job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
       readRelated(job, reader),
@@ -109,6 +110,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     failure: failureOf(job),
     parent,
     skipCause,
+    holders: await readKeyHolders(job, delays.blocking, reader),
     ...related,
     skipped,
     isSkipped: reason !== null && job.attempt === 0,
@@ -190,6 +192,10 @@ async function readEnqueued(
   };
 }
 
+type Delays = Pick<ExplanationContext, 'queues' | 'blocking' | 'typePause' | 'isCopyPaused'>;
+
+const noDelays: Delays = {};
+
 /**
  * Reads what might prevent an enqueued job from starting: jobs in other queues, its concurrency key, or a pause of its
  * type or of the whole installation.
@@ -197,7 +203,7 @@ async function readEnqueued(
 async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
   { queues, jobTypes, installation }: PageContext['reader'],
-): Promise<Pick<ExplanationContext, 'queues' | 'blocking' | 'typePause' | 'isCopyPaused'>> {
+): Promise<Delays> {
   const [allQueues, blocking, paused, { pausedAt }] = await Promise.all([
     queues.list(),
     readyAt === null ? queues.listBlockingKeys(queue) : noBlockingKeys,
