@@ -3,6 +3,7 @@ import { newId } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '@longshore/test-support/chromium';
+import { axeViolations } from './axe.js';
 import { failing, follow, Incident, textOn } from './incident.js';
 
 /** Incidents that an operator learns of by a warning, each with what the storage itself says. */
@@ -122,6 +123,10 @@ describe('an operator is warned', () => {
     const text = await cardText(/Queue “mail” lags/);
     expect(text).to.include('but 1 of 1 jobs that queue “mail” may run at once are running');
     expect(text).to.match(/Just before: .+ local .+ queue “mail”/);
+    await incident.open(page, 'queues/mail');
+    expect(await textOn(page)).to.include(
+      'At most 1 job at once, across all servers, set by local 6 min ago.',
+    );
   });
 
   it('of a deployment that reached one of two servers, and breaks jobs there', async () => {
@@ -233,7 +238,7 @@ describe('an operator is warned', () => {
     const closed = await width();
     await page.getByText('Mute…').click();
     await page.getByLabel('or until').waitFor();
-    expect(await width()).to.equal(closed);
+    expect([await width(), await axeViolations(page)]).to.deep.equal([closed, []]);
     await page.getByRole('button', { name: 'Mute', exact: true }).click();
     await page.getByText('Muted until').waitFor();
     await incident.open(page, 'errors');
