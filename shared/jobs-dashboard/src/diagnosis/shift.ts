@@ -80,6 +80,8 @@ export function findShift(series: readonly Tally[], nowMs: number, rule: ShiftRu
   const recent = sumOf(tallies.filter(({ until }) => until > nowMs - RECENT_MS));
   const lastAt = tallies.at(-1)?.until;
   if (recent.hits < MIN_HITS || lastAt === undefined) return null;
+  // Finding levels is what costs time, and without a lower share anywhere, there is no baseline.
+  if (rule.always === null && !tallies.some((tally) => shareOf(tally) < rule.baselineBelow)) return null;
   const levels = findLevels(tallies);
   const found = findRise(levels, nowMs, rule) ?? findUnbased(levels, nowMs, rule);
   if (found === null) return null;

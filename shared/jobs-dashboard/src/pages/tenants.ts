@@ -10,8 +10,8 @@ import { dimensionOf } from './job-breakdown.js';
 const EXAMINED = 1_000;
 const ROWS = 50;
 const HOUR_MS = 3_600_000;
-/** The hour begins at a multiple of this, in milliseconds, so that viewers share the reads. */
-const STEP_MS = 10_000;
+/** How often the list is read again, for all viewers, in milliseconds. */
+const FRESH_MS = 10_000;
 
 const states = ['done', 'failed', 'enqueued', 'processing', 'scheduled', 'awaiting'] as const;
 type CountedState = (typeof states)[number];
@@ -77,7 +77,17 @@ export async function tenantsPage({ query }: PageRequest, context: PageContext):
     section: 'tenants',
     view: 'page',
     regions: [
-      { name: 'tenants', view: 'tenants', everyMs: 10_000, load: () => loadTenants(tenant, sort, context) },
+      {
+        name: 'tenants',
+        view: 'tenants',
+        everyMs: FRESH_MS,
+        load: () =>
+          context.cache.readStale(
+            JSON.stringify(['tenants', sort]),
+            () => loadTenants(tenant, sort, context),
+            () => FRESH_MS,
+          ),
+      },
     ],
   };
 }
@@ -101,7 +111,7 @@ export function tenantOf(tenant: string, redact: RegExp): Dimension {
 }
 
 async function loadTenants(tenant: Dimension, sort: Sort, context: PageContext): Promise<object> {
-  const finishedSince = new Date(Math.floor((context.now() - HOUR_MS) / STEP_MS) * STEP_MS);
+  const finishedSince = new Date(context.now() - HOUR_MS);
   const read = async (state: JobState): Promise<Sample> => {
     const isFinished = state === 'done' || state === 'failed';
     return sampleOf(state, isFinished ? finishedSince : null, context);
