@@ -99,22 +99,11 @@ async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day)
 }
 
 async function makePastDays(client: pg.Client): Promise<void> {
-  for (const [state] of outcomes) {
-    for (let daysAgo = 2; daysAgo < days; daysAgo++) {
-      const { rows } = await client.query<{ name: string; from: string; to: string }>(
-        `select 'job_history_' || $1 || '_' || to_char(day, 'YYYYMMDD') as name,
-            day::timestamp at time zone 'UTC' as from, (day + 1)::timestamp at time zone 'UTC' as to
-          from (select (now() at time zone 'UTC')::date - $2::integer as day) as past`,
-        [state, daysAgo],
-      );
-      const [part] = rows;
-      if (part === undefined) throw new Error('Postgres does not know the day');
-      const bounds = `from (${client.escapeLiteral(new Date(part.from).toISOString())}) to (${client.escapeLiteral(new Date(part.to).toISOString())})`;
-      await client.query(
-        `create table if not exists ${part.name} partition of job_history_${state} for values ${bounds}`,
-      );
-    }
-  }
+  await client.query(
+    `select make_history_day('job_history_' || state, (now() at time zone 'UTC')::date - ago)
+      from unnest($1::text[]) as state, generate_series(2, $2::integer - 1) as ago`,
+    [outcomes.map(([state]) => state), days],
+  );
 }
 
 /** Builds the indexes of past days, as a running server does in the background. */
