@@ -1,4 +1,5 @@
 import { ManualClock } from '@longshore/test-support';
+import type { Outcome } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { Cache } from '../src/cache/cache.js';
 import { readFailureSamples, skippedText } from '../src/diagnosis/failure-sample.js';
@@ -35,8 +36,8 @@ describe('The sample of the failures of a job type', () => {
     expect(sample && skippedText(sample)).to.equal('6 dependents of the latest 3 failed jobs were skipped.');
   });
 
-  it('names the version of servers that have stopped', async () => {
-    const run = async (version: string, outcome: 'done' | 'failed'): Promise<void> => {
+  it('names the version of servers that have stopped, also if the jobs wait for a retry', async () => {
+    const run = async (version: string, fails: boolean): Promise<void> => {
       const server = await storage.servers.register({
         host: 'box',
         pid: 1,
@@ -46,22 +47,26 @@ describe('The sample of the failures of a job type', () => {
         version,
       });
       for (let count = 0; count < 30; count++) {
-        await storage.add({ name: 'charge-card', maxAttempts: 1 });
+        await storage.add({ name: 'charge-card' });
         const job = await storage.start(server.id, 'default');
         const error = { name: 'Error', message: 'declined', stack: null };
-        await storage.end(
-          job,
-          outcome === 'done' ? { kind: 'done', result: 'null' } : { kind: 'failed', error },
-        );
+        const failed: Outcome =
+          count % 3 === 0 ? { kind: 'failed', error } : { kind: 'retry', error, delayMs: 3_600_000 };
+        await storage.end(job, fails ? failed : { kind: 'done', result: 'null' });
       }
       await server.unregister();
     };
     const { now } = storage.manualClock;
-    await run('2.4.0', 'failed');
-    await run('2.3.9', 'done');
-    const failing = { name: 'charge-card', shift: { beganAt: 0 } } as unknown as FailingType;
+    await run('2.3.8', true); // long before the type began to fail
+    storage.manualClock.advance(60_000);
+    const beganAt = now();
+    await run('2.4.0', true);
+    await run('2.3.9', false);
+    const failing = { name: 'charge-card', shift: { beganAt } } as unknown as FailingType;
     const samples = await readFailureSamples([failing], { reader: storage, cache: new Cache(0, now) });
-    expect(samples.get('charge-card')?.traits.map(({ what }) => what)).to.deep.equal(['version 2.4.0']);
+    expect(samples.get('charge-card')?.traits.map(({ what, failures }) => [what, failures])).to.deep.equal([
+      ['version 2.4.0', { hits: 30, of: 30 }],
+    ]);
   });
 
   it('says nothing about dependents if none were skipped', () => {

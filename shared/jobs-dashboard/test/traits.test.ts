@@ -4,7 +4,11 @@ import { traitsOf, traitText } from '../src/diagnosis/traits.js';
 import { job } from './situation.js';
 
 const jobs = (count: number, members: Partial<BriefJob>): BriefJob[] =>
-  Array.from({ length: count }, () => ({ ...job(members), argsOmitted: false }));
+  Array.from({ length: count }, () => ({
+    ...job(members),
+    argsOmitted: false,
+    lastFailure: { serverId: members.serverId ?? 'unknown', at: new Date(0) },
+  }));
 const versions = new Map([
   ['old', '2.3.9'],
   ['new', '2.4.0'],

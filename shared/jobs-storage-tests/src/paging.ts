@@ -95,6 +95,24 @@ export function paging(fixture: Fixture): void {
     }
   });
 
+  it('is brief with the latest failure, also of jobs that wait for a retry or succeeded since', async () => {
+    const { queue, claim } = await fixture.claimOne();
+    const { jobs, completions } = fixture.storage;
+    const failedOn = async (): Promise<string | undefined> => {
+      const list = await jobs.listBrief({ filter: { queue: [queue] }, limit: 1 });
+      return list.jobs[0]?.lastFailure?.serverId;
+    };
+    expect(await failedOn()).to.equal(undefined);
+    const error = { name: 'Error', message: 'declined', stack: null };
+    await completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 0 } }]);
+    expect(await failedOn()).to.equal(claim.serverId);
+    await fixture.untilPromoted(claim.jobId);
+    const { id: other } = await fixture.register(queue);
+    const [again] = await fixture.claimSome(other, queue);
+    await completions.complete([{ claim: again.claim, outcome: { kind: 'done', result: '1' } }]);
+    expect(await failedOn()).to.equal(claim.serverId);
+  });
+
   it('is brief without results', async () => {
     const { queue, claim } = await fixture.claimOne();
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: '1' } }]);

@@ -54,10 +54,16 @@ async function readSample(name: string, since: Date, reader: Sources['reader']):
     reader.jobs.listBrief({ ...query, filter: { name: [name], state: ['done'] } }),
   ]);
   const failed = latest.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since);
-  const failures = [...failed, ...retrying.jobs.filter(({ error }) => error !== null)];
+  // Jobs that succeeded when they were retried had failed, too.
+  const failures = [...latest.jobs, ...retrying.jobs, ...done.jobs].filter(
+    ({ lastFailure }) => lastFailure !== null && lastFailure.at >= since,
+  );
   const successes = done.jobs.filter(({ finishedAt }) => finishedAt !== null && finishedAt >= since);
-  const serverIds = new Set([...failures, ...successes].flatMap(({ serverId }) => serverId ?? []));
-  const versions = await reader.deployments.versionsOf([...serverIds]);
+  const serverIds = [
+    ...failures.flatMap(({ lastFailure }) => lastFailure?.serverId ?? []),
+    ...successes.flatMap(({ serverId }) => serverId ?? []),
+  ];
+  const versions = await reader.deployments.versionsOf([...new Set(serverIds)]);
   const traits = traitsOf(failures, successes, versions);
   const skipped =
     failed.length === 0

@@ -26,8 +26,8 @@ export function traitsOf(
   successes: readonly BriefJob[],
   versions: ReadonlyMap<string, string>,
 ): Trait[] {
-  const failed = failures.map((job) => traitsIn(job, versions));
-  const succeeded = successes.map((job) => traitsIn(job, versions));
+  const failed = failures.map((job) => traitsIn(job, versions.get(job.lastFailure?.serverId ?? '')));
+  const succeeded = successes.map((job) => traitsIn(job, versions.get(job.serverId ?? '')));
   // Traits that always occur together have the same pattern.
   const byPattern = new Map<string, Trait>();
   for (const what of new Set(failed.flat())) {
@@ -41,11 +41,7 @@ export function traitsOf(
     .slice(0, MAX_TRAITS);
 }
 
-function traitsIn(
-  { queue, tags, concurrencyKey, serverId }: BriefJob,
-  versions: ReadonlyMap<string, string>,
-): string[] {
-  const version = versions.get(serverId ?? '');
+function traitsIn({ queue, tags, concurrencyKey }: BriefJob, version: string | undefined): string[] {
   return [
     ...(version === undefined ? [] : [`version ${version}`]),
     `queue ${queue}`,

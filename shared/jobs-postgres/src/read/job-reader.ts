@@ -23,6 +23,7 @@ import {
   type JobSearchPage,
   type JobSearchQuery,
   jobStates,
+  lastFailureIn,
   type LatestFailedQuery,
   maxExamined,
   type Orphan,
@@ -360,9 +361,13 @@ export class PostgresJobReader implements JobReader {
   }
 
   async #toBriefJobs(rows: readonly ListedRow[]): Promise<BriefJob[]> {
-    const omitted = new Set(rows.filter((row) => row.args_left_out).map(({ id }) => id));
-    const jobs = await this.#toJobs(rows);
-    return jobs.map((job) => ({ ...job, argsOmitted: omitted.has(job.id) }));
+    return Promise.all(
+      rows.map(async (row) => ({
+        ...toJob(row, await this.#queues.nameOf(row.queue_id)),
+        argsOmitted: row.args_left_out,
+        lastFailure: lastFailureIn(toAttempts(row)),
+      })),
+    );
   }
 
   #toJobs(rows: readonly JobRow[]): Promise<Job[]> {

@@ -20,6 +20,7 @@ import {
   type JobReader,
   type JobSearchPage,
   type JobSearchQuery,
+  lastFailureIn,
   type LatestFailedQuery,
   maxBriefBytes,
   type Orphan,
@@ -59,13 +60,16 @@ export class MemoryJobReader implements JobReader {
     return record === undefined ? null : { args: record.args, result: record.result };
   }
 
-  async list({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
+  async list(query: JobListQuery): Promise<Job[]> {
+    return this.#listed(query).map(toJob);
+  }
+
+  #listed({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): JobRecord[] {
     const direction = order === 'newest' ? -1 : 1;
     return this.#matching(filter)
       .filter(({ id }) => after === undefined || compare(id, after) * direction > 0)
       .toSorted((left, right) => compare(left.id, right.id) * direction)
-      .slice(offset, offset + limit)
-      .map(toJob);
+      .slice(offset, offset + limit);
   }
 
   async listPage({ documents, maxBytes, signal: _signal, ...query }: JobPageQuery): Promise<JobPage> {
@@ -120,16 +124,16 @@ export class MemoryJobReader implements JobReader {
   }
 
   async listBrief({ reach: _reach, ...query }: BriefListQuery): Promise<BriefList> {
-    return { jobs: (await this.list(query)).map(toBrief), isComplete: true };
+    return { jobs: this.#listed(query).map(toBrief), isComplete: true };
   }
 
   async listLatestFailed({ queue, after, limit }: LatestFailedQuery): Promise<BriefJob[]> {
     const filter = queue === undefined ? {} : { queue: [queue] };
-    return this.#latestFailed(filter, after).slice(0, limit).map(toJob).map(toBrief);
+    return this.#latestFailed(filter, after).slice(0, limit).map(toBrief);
   }
 
   async searchFailed({ filter, after, limit }: FailureSearchQuery): Promise<FoundFailures> {
-    const jobs = this.#latestFailed(filter, after).slice(0, limit).map(toJob).map(toBrief);
+    const jobs = this.#latestFailed(filter, after).slice(0, limit).map(toBrief);
     return { jobs, last: null };
   }
 
@@ -237,9 +241,11 @@ export function countStates(records: Iterable<JobRecord>): StateCounts {
   return counts;
 }
 
-function toBrief(job: Job): BriefJob {
+function toBrief(record: JobRecord): BriefJob {
+  const job = toJob(record);
   const argsOmitted = Buffer.byteLength(JSON.stringify(job.args)) > maxBriefBytes;
-  return { ...job, args: argsOmitted ? null : job.args, result: null, argsOmitted };
+  const lastFailure = lastFailureIn(toAttempts(record));
+  return { ...job, args: argsOmitted ? null : job.args, result: null, argsOmitted, lastFailure };
 }
 
 function withoutDocuments(job: Job): Job {

@@ -38,6 +38,22 @@ export const maxBriefBytes = 8_000;
 export interface BriefJob extends Job {
   /** Whether `args` is `null` because the arguments are larger than {@link maxBriefBytes}. */
   readonly argsOmitted: boolean;
+  /** The latest attempt that failed or was lost, also if the job was retried since; `null` if there is none. */
+  readonly lastFailure: LastFailure | null;
+}
+
+export interface LastFailure {
+  /** The server that ran the attempt. */
+  readonly serverId: string;
+  readonly at: Date;
+}
+
+/** @param attempts oldest first */
+export function lastFailureIn(attempts: readonly Attempt[]): LastFailure | null {
+  const failed = attempts.findLast(({ outcome }) => outcome === 'failed' || outcome === 'lost');
+  return failed === undefined || failed.finishedAt === null
+    ? null
+    : { serverId: failed.serverId, at: failed.finishedAt };
 }
 
 export interface BriefList {
