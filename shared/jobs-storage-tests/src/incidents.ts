@@ -94,6 +94,26 @@ export function incidents(fixture: Fixture): void {
     expect((await latest('slow'))?.ending).to.equal('recovered');
   });
 
+  it('begin again, and are announced again, if their warning has recovered and begins anew soon', async () => {
+    const { incidents: role, alerts } = roles();
+    await alerts.register(['again.example']);
+    const first = new Date(1_000);
+    await role.observe([warningOf('again', { beganAt: first })]);
+    await role.observe([warningOf('again', { beganAt: first, isRecovering: true })]);
+    await role.observe([]);
+    const second = new Date(9_000);
+    await role.observe([warningOf('again', { beganAt: second })]);
+    const all = (await role.list({ limit: 1_000 })).filter(({ key }) => key === 'again');
+    expect(all.map(({ since, ending }) => [since, ending])).to.deep.equal([
+      [second, null],
+      [first, 'recovered'],
+    ]);
+    const told = (await alerts.take(['again.example'], 100, hourMs)).flatMap(({ content }) =>
+      content.type !== 'warnings.began' && content.incident.key === 'again' ? content.type : [],
+    );
+    expect(told.toSorted()).to.deep.equal(['warning.began', 'warning.began', 'warning.ended']);
+  });
+
   it('do not end at once if they are measured', async () => {
     const { incidents: role } = roles();
     await role.observe([warningOf('lags', { isMeasured: true })]);

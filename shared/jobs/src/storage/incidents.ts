@@ -181,8 +181,8 @@ export interface IncidentChanges {
 /**
  * Compares the stored incidents with the current warnings.
  *
- * A warning that returns within {@link incidentEndsAfterMs} continues its incident. Therefore, the message about the end
- * of a stored fact is due only after that time.
+ * A warning that returns within {@link incidentEndsAfterMs} continues its incident, unless it had recovered and began again
+ * later. Therefore, the message about the end of a stored fact is due only after that time.
  *
  * @param stored the active incidents, the latest of each key that ended within {@link incidentEndsAfterMs}, and the
  *   latest of each key that is muted
@@ -206,7 +206,7 @@ export function advanceIncidents(
   for (const { beganAt, ...warning } of current.values()) {
     const before = latest.get(warning.key);
     const seen = { ...warning, seenAt: now };
-    if (before !== undefined && isContinued(before, now))
+    if (before !== undefined && isContinued(before, beganAt, now))
       (before.endedAt === null ? lasting : reopened).push({
         ...before,
         ...seen,
@@ -255,9 +255,14 @@ export function advanceIncidents(
   };
 }
 
-/** Returns whether a warning that is observed now belongs to its latest incident, instead of beginning another one. */
-function isContinued({ endedAt }: Incident, now: Date): boolean {
-  return endedAt === null || Math.abs(now.getTime() - endedAt.getTime()) < incidentEndsAfterMs;
+/**
+ * Returns whether a warning that is observed now belongs to its latest incident, instead of beginning another one. It does not
+ * if the condition had recovered, which was announced at once, and began again later.
+ */
+function isContinued({ since, endedAt, ending }: Incident, beganAt: Date | null, now: Date): boolean {
+  if (endedAt === null) return true;
+  const beganAgain = ending === 'recovered' && beganAt !== null && beganAt > since;
+  return !beganAgain && Math.abs(now.getTime() - endedAt.getTime()) < incidentEndsAfterMs;
 }
 
 /**
