@@ -201,6 +201,27 @@ describe('a job type', () => {
     );
   });
 
+  for (const [what, before] of [
+    ['', { done: 4 }],
+    [', and failed earlier in the day', { done: 3, failed: 1 }],
+  ] as const)
+    it(`that fails${what} is found among many busier ones that always fail a little`, async () => {
+      const passAll = (minutes: number, own: Attempts): void => {
+        for (let minute = 0; minute < minutes; minute++) {
+          for (let index = 0; index < 30; index++)
+            for (let attempt = 0; attempt < 60; attempt++)
+              storage.timings.ended('q', `noisy-${index}`, attempt < 3 ? 'retry' : 'done', 10);
+          pass(1, own);
+        }
+      };
+      passAll(20, before);
+      passAll(100, { done: 4 });
+      passAll(6, { done: 1, failed: 3 });
+      expect((await found())[0]).to.match(
+        /^Job type “charge-card” has been failing since about 02:00: 18 attempts/,
+      );
+    });
+
   it('that runs many times longer is reported with medians, and recovers', async () => {
     pass(120, { done: 30, ms: 200 });
     pass(3, { done: 30, ms: 4_100 });

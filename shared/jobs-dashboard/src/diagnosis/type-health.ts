@@ -176,11 +176,16 @@ const MIN_EARLIER = 20;
 function unusualFailures(recent: Outcomes, day: Outcomes): number {
   const failures = failuresOf(recent);
   if (failures < MIN_FAILED) return 0;
-  const earlierFailures = Math.max(0, failuresOf(day) - failures);
-  const earlier = Math.max(0, day.done - recent.done) + earlierFailures;
-  const usual = earlierFailures / Math.max(1, earlier);
+  const { earlier, usual } = earlierOf(recent, day);
   const isKnown = earlier >= MIN_EARLIER && usual < CLEAN;
   return isKnown ? failures - MORE * usual * (recent.done + failures) : failures;
+}
+
+/** Returns the number of earlier attempts of the day, and the share of them that failed. */
+function earlierOf(recent: Outcomes, day: Outcomes): { readonly earlier: number; readonly usual: number } {
+  const failures = Math.max(0, failuresOf(day) - failuresOf(recent));
+  const earlier = Math.max(0, day.done - recent.done) + failures;
+  return { earlier, usual: failures / Math.max(1, earlier) };
 }
 
 /** Recent percentiles that are at least this many times those of the day make a suspect. */
@@ -191,22 +196,40 @@ const FAR_ABOVE = 4;
 const NOTICEABLE_MS = 500;
 
 /**
- * Returns the names whose histories are worth reading, the ones with the most unusual failures first. The criteria are
- * wider than those of a finding.
+ * Returns the names whose histories are worth reading, those with unusual failures first. The criteria are wider than those
+ * of a finding.
  */
 function suspectsAmong(recent: readonly NameTiming[], day: ReadonlyMap<string, Timing>): string[] {
   const known = recent.filter(({ name }) => name !== otherNames);
-  const byUnusual = (unusual: (recent: Timing, day: Timing) => number): string[] =>
+  const inOrder = (unusual: (recent: Timing, day: Timing) => number): string[] =>
     known
       .map(({ name, timing }) => ({ name, by: unusual(timing, day.get(name) ?? timing) }))
       .filter(({ by }) => by > 0)
       .toSorted((one, other) => other.by - one.by)
       .map(({ name }) => name);
-  const failing = byUnusual(unusualFailures);
-  const slow = byUnusual(unusualSlowness);
+  const [most, risen, largest] = [unusualFailures, riseOfFailures, unusualShare].map(inOrder);
+  // In turn, so that a type that fails is found among many that always fail a little, even if these run more often.
+  const failing = new Set(
+    known.flatMap((_name, rank) => [risen, largest, most].flatMap((order) => order?.[rank] ?? [])),
+  );
+  const slow = inOrder(unusualSlowness);
   const half = MAX_SUSPECTS / 2;
-  const names = new Set([...failing.slice(0, half), ...slow.slice(0, half), ...failing, ...slow]);
+  const names = new Set([...[...failing].slice(0, half), ...slow.slice(0, half), ...failing, ...slow]);
   return [...names].slice(0, Math.min(MAX_SUSPECTS, historySpan.names));
+}
+
+/** Returns by how many standard errors recent failures exceed the earlier share; 0 or less if they are not suspicious. */
+function riseOfFailures(recent: Outcomes, day: Outcomes): number {
+  if (unusualFailures(recent, day) <= 0) return 0;
+  const failures = failuresOf(recent);
+  const expected = earlierOf(recent, day).usual * (recent.done + failures);
+  return (failures - expected) / Math.sqrt(1 + expected);
+}
+
+/** Returns the recent share of failures; 0 if they are not suspicious. */
+function unusualShare(recent: Outcomes, day: Outcomes): number {
+  const failures = failuresOf(recent);
+  return unusualFailures(recent, day) <= 0 ? 0 : failures / (recent.done + failures);
 }
 
 /** Returns how many times longer than usual recent attempts may have run or waited; 0 if they are not suspicious. */
