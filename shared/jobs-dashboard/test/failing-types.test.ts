@@ -66,9 +66,9 @@ describe('a job type', () => {
   for (const [what, readyMs, advice] of [
     ['servers', 300_000, /ahead of it, and whether its queue has enough servers\.$/],
     [
-      'keys',
+      'keys, or because nothing enqueued them,',
       3_000,
-      /Concurrency keys blocked its jobs for 99 % of this time, so more servers would not help\./,
+      /Its jobs were not ready for 99 % of this time: concurrency keys blocked them or, if they were scheduled, no server had enqueued them yet\. .* more slots would not help\./,
     ],
   ] as const)
     it(`that waits longer because of ${what} is reported with what would help`, async () => {

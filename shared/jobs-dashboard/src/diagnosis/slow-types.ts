@@ -5,7 +5,7 @@ import type { Slowness } from './slowness.js';
 import type { SlowType } from './type-health.js';
 import type { Warning } from './warning.js';
 
-/** Share of the waiting time from which on blocking is what to look at. */
+/** Share of the waiting time from which on it is what to look at that jobs were not ready. */
 const MOSTLY = 0.5;
 
 /**
@@ -56,13 +56,13 @@ function waitingAdvice({ slowness }: SlowType, others: number, holdingLimit: Sen
   return sentence`${adviceOf(slowness, holdingLimit)}${also}`;
 }
 
-/** What to do depends on what the jobs wait for: a slot of a server, the limit of their queue, or one of a key. */
+/** What to do depends on what the jobs wait for: a slot of a server, the limit of their queue, or to become ready. */
 function adviceOf({ blockedShare }: Slowness, holdingLimit: Sentence | null): Sentence | string {
   if (blockedShare < MOSTLY && holdingLimit !== null)
     return sentence`${holdingLimit} More servers would not help: raise the limit, or let the jobs wait.`;
   return blockedShare < MOSTLY
     ? 'Check which jobs are ahead of it, and whether its queue has enough servers.'
-    : `Concurrency keys blocked its jobs for ${formatShare(blockedShare)} of this time, so more servers would not help. Check which jobs hold the keys.`;
+    : `Its jobs were not ready for ${formatShare(blockedShare)} of this time: concurrency keys blocked them or, if they were scheduled, no server had enqueued them yet. Check which jobs hold the keys, and whether servers were running; more slots would not help.`;
 }
 
 /** Returns a ratio such as `6.4 ×`. */
