@@ -24,6 +24,25 @@ describe('what changed just before a warning', () => {
     expect(named(changes, 'queues/mail')).to.deep.equal(['at 10', 'at -500']);
   });
 
+  it('contains the latest deployment, however many other changes there are', () => {
+    const deployment = (at: number): Change => changeAt(at, { kind: 'deployment' });
+    const limits = [1, 2, 3, 4].map((at) => changeAt(at, { subjects: mail, isRestriction: true }));
+    for (const link of ['queues/mail', 'jobs?state=failed&name=charge-card'])
+      expect(named([deployment(-20), deployment(-10), ...limits], link)).to.deep.equal([
+        'at 4',
+        'at 3',
+        'at -10',
+      ]);
+  });
+
+  it('of a warning that links to a list of jobs concerns their type', () => {
+    const changes = [
+      changeAt(1, { subjects: [{ name: 'other' }] }),
+      changeAt(2, { subjects: [{ name: 'charge-card' }] }),
+    ];
+    expect(named(changes, 'jobs?state=failed&name=charge-card')).to.deep.equal(['at 2']);
+  });
+
   it('contains no change of another queue, nor of a recurring job', () => {
     const changes = [changeAt(1, { subjects: [{ queue: 'other' }] }), changeAt(2, { subjects: [] })];
     expect(named(changes, 'queues/mail')).to.deep.equal([]);

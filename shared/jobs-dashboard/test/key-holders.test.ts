@@ -43,9 +43,10 @@ describe('the page of a job that a concurrency key blocks', () => {
   for (const how of ['ready', 'running'])
     it(`links to the job that holds the key while that is ${how}`, async () => {
       const { holderId, blockedPage } = await seed({});
+      const word = how === 'running' ? 'started' : how;
       if (how === 'running') await start();
       const html = await blockedPage();
-      expect(textOf(html)).to.match(new RegExp(`held by export …${holderId.slice(-4)} \\(${how}`));
+      expect(textOf(html)).to.match(new RegExp(`held by export …${holderId.slice(-4)} \\(${word}`));
       expect(html).to.include(link(holderId));
     });
 

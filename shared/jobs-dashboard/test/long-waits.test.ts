@@ -104,7 +104,7 @@ describe('a flood of jobs with one concurrency key', () => {
     const { badge, text } = queueStatus(blockedQueue, [server()], nowMs, { blocking });
     expect([badge.word, read(text)]).to.deep.equal([
       'Blocked by keys',
-      '9,798 jobs are blocked by concurrency key “tenant-7”, which allows 1 at once, held by export …abcd (running for 3 min). The next one becomes ready when a job with its key ends.',
+      '9,798 jobs are blocked by concurrency key “tenant-7”, which allows 1 at once, held by export …abcd (started 3 min ago). The next one becomes ready when a job with its key ends.',
     ]);
   });
 

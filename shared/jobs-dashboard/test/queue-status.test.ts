@@ -29,7 +29,7 @@ describe('the blocker of a queue', () => {
       queue(limited),
       [server({ processing: 2 })],
       'At its limit',
-      '3 jobs are ready, but 2 of 2 jobs that queue “q” may run at once are running',
+      '3 jobs are ready, but queue “q” is at its limit of 2 jobs at once',
     ],
     [
       'no slot is free',
@@ -108,7 +108,7 @@ describe('the blocker of a queue', () => {
 
   it('is the same for a ready job as for its queue', () => {
     const { text } = explain(job({}), { attempts: [], servers: [server()], queue: queue(limited), nowMs });
-    expect(read(text)).to.include('It is ready to run, but 2 of 2 jobs');
+    expect(read(text)).to.include('It is ready to run, but queue “q” is at its limit');
   });
 
   it('is the concurrency key of a blocked job', () => {

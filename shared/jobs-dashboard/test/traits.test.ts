@@ -26,6 +26,11 @@ describe('what failed jobs have in common', () => {
     ]);
   });
 
+  it('is no version if those of the successes are unknown', () => {
+    const failures = jobs(40, { serverId: 'new' });
+    expect(texts(failures, jobs(60, { serverId: 'long ago' }))).to.deep.equal([]);
+  });
+
   it('is a tag or a key, the clearest first', () => {
     const failures = [
       ...jobs(40, { tags: ['customer:7'], concurrencyKey: 'eu' }),

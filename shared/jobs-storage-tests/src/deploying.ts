@@ -88,7 +88,7 @@ export function deploying(fixture: Fixture): void {
     ];
     await stopped.unregister();
     await (await register('2.3.9')).unregister();
-    const known = await deployments.versionsOf([stopped.id, running.id, unversioned.id, newId()]);
+    const known = await deployments.versionsOf([stopped.id, running.id, unversioned.id, newId(), 'no id']);
     expect(known).to.deep.equal(
       new Map([
         [stopped.id, '2.4.0'],

@@ -94,8 +94,8 @@ function blockerOfNextJob(
 ): Blocker | null {
   const { name, concurrencyLimit, rateLimit, oldestEnqueuedAt, counts } = queue;
   if (concurrencyLimit !== null && counts.processing >= concurrencyLimit) {
-    const running = `${formatNumber(counts.processing)} of ${formatNumber(concurrencyLimit)}`;
-    const reason = sentence`but ${running} jobs that queue “${name}” may run at once are running`;
+    const limit = counted(concurrencyLimit, 'job');
+    const reason = sentence`but queue “${name}” is at its limit of ${limit} at once`;
     return calm('limit', reason, 'The next one starts when one of them ends.');
   }
   const { slots, free } = slotsOf(consumers, counts.processing);
@@ -131,7 +131,11 @@ function blockerOfNextJob(
   // by now.
   if (counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} ${free === 1 ? 'is' : 'are'} free and no limit of queue “${name}” holds them back`;
-  return attention('stuck', reason, 'Check the server logs.');
+  return attention(
+    'stuck',
+    reason,
+    'Check the server logs and, if they say nothing, what statements wait for in the database (pg_stat_activity).',
+  );
 }
 
 function allBusy(name: string, consumers: readonly Server[]): Blocker {

@@ -82,7 +82,7 @@ export function uncountedSentence(blocking: BlockingKeys): Sentence | null {
   return sentence`${jobs}, ${count === 1 ? 'for' : 'some for'} ${{ since: new Date(Math.min(...begins)) }}`;
 }
 
-/** Describes a key: `concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min)`. */
+/** Describes a key: `concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (started 3 min ago)`. */
 export function limitSentence({ key, details }: BlockingKey): Sentence {
   if (details === null) return sentence`concurrency key “${key}”`;
   const { limit, occupants } = details;
@@ -134,7 +134,7 @@ function occupantText({ id, name, startedAt }: KeyOccupant): Sentence {
   const what = `${name} …${id.slice(-4)}`;
   return startedAt === null
     ? sentence`${what} (ready)`
-    : sentence`${what} (running for ${{ since: startedAt }})`;
+    : sentence`${what} (started ${{ since: startedAt }} ago)`;
 }
 
 function nextSentence(details: BlockingKey['details']): Sentence {

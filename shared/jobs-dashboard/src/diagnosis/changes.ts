@@ -82,7 +82,7 @@ export function periodBefore(...begins: readonly number[]): Period {
 
 /**
  * Returns the changes just before a condition began that can explain it, newest first. Of many, those about the same queue
- * or job type count most, and those that make jobs wait count more than others. Leaves out what is known to concern other
+ * or job type count most, and those that make jobs wait count more than others; the latest deployment is always among them. Leaves out what is known to concern other
  * things, and what people did after the beginning, which is rather a remedy.
  *
  * @param condition when it began, and the path of its page, such as `queues/mail`
@@ -96,15 +96,22 @@ export function changesBefore(
   const canExplain = ({ at, kind, isRestriction }: Change): boolean =>
     at >= from && (at <= since || (isToTheMinute && at < until && (kind === 'deployment' || isRestriction)));
   const subject = subjectOfPage(link);
-  const named = changes
-    .filter((change) => canExplain(change) && relevance(change, subject) > 0)
-    .toSorted((one, other) => relevance(other, subject) - relevance(one, subject))
-    .slice(0, MAX_NAMED);
-  return named.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+  const possible = changes.filter((change) => canExplain(change) && relevance(change, subject) > 0);
+  const deployments = possible.filter(({ kind }) => kind === 'deployment').slice(0, 1);
+  const others = possible
+    .filter((change) => !deployments.includes(change))
+    .toSorted((one, other) => relevance(other, subject) - relevance(one, subject));
+  return [...deployments, ...others]
+    .slice(0, MAX_NAMED)
+    .toSorted((one, other) => other.at.getTime() - one.at.getTime());
 }
 
-/** Returns what a page of the dashboard is about; nothing if it is neither a queue nor a job type. */
+/** Returns what a page of the dashboard is about; nothing if it is not about a single queue or job type. */
 function subjectOfPage(link: string): Subject {
+  if (link.startsWith('jobs?')) {
+    const [name] = new URLSearchParams(link.slice('jobs?'.length)).getAll('name');
+    return name === undefined ? {} : { name };
+  }
   const [, page, name = ''] = /^(queues|types)\/([^/?#]+)/.exec(link) ?? [];
   if (page === undefined) return {};
   return page === 'queues' ? { queue: decodeURIComponent(name) } : { name: decodeURIComponent(name) };

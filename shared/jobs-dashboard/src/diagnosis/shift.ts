@@ -102,7 +102,7 @@ export function findShift(series: readonly Tally[], nowMs: number, rule: ShiftRu
     );
   if (times.some(isOverAt)) return null;
   const latestMinutes = sumOf(tallies.slice(lastLevel.first).filter(({ at }) => at > nowMs - NOW_MS));
-  const state = stateOf({ now, latestMinutes, incident, baseline, lastAt, nowMs }, rule);
+  const state = stateOf({ now, latestMinutes, since: sumOf(after), incident, baseline, lastAt, nowMs }, rule);
   // An earlier anomaly of which nobody can tell whether it is over may be over, and another one may have begun.
   if (state === 'unclear' && lastLevel.until <= nowMs - OVER_MS) return null;
   return {
@@ -200,15 +200,21 @@ function stateOf(
   {
     now,
     latestMinutes,
+    since,
     incident,
     baseline,
     lastAt,
     nowMs,
-  }: Pick<Shift, 'now' | 'incident' | 'baseline' | 'lastAt'> & { latestMinutes: Share; nowMs: number },
+  }: Pick<Shift, 'now' | 'incident' | 'baseline' | 'lastAt'> & {
+    latestMinutes: Share;
+    since: Share;
+    nowMs: number;
+  },
   { minShare }: ShiftRule,
 ): ShiftState {
   if (lastAt <= nowMs - STOPPED_MS) return 'stopped';
-  if (isHigher(incident, now) && (baseline === null || !isHigher(now, baseline))) return 'recovering';
+  const hasFallen = isHigher(incident, now) || isHigher(incident, since);
+  if (hasFallen && (baseline === null || !isHigher(now, baseline))) return 'recovering';
   const isHigh = shareOf(now) >= minShare;
   if (baseline === null) return isHigh ? 'above' : 'unclear';
   // A small baseline can leave open what the latest minute is, but not what the minutes before it are.

@@ -1,10 +1,12 @@
-import { counted, formatNumber, formatShare } from '../format/count.js';
+import { formatNumber, formatShare } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { formatDuration } from '../format/time.js';
 import type { Slowness } from './slowness.js';
 import type { SlowType } from './type-health.js';
 import type { Warning } from './warning.js';
 
+/** Maximum number of other waiting types to name. */
+const MAX_NAMED = 3;
 /** Share of the waiting time from which on it is what to look at that jobs were not ready. */
 const MOSTLY = 0.5;
 
@@ -20,9 +22,7 @@ export function slowTypeWarnings(slow: readonly SlowType[], holdingLimit: Senten
   const [longest, ...others] = waiting;
   return [
     ...running.map((type) => warningOf(type, 'Check what its handler calls, and what was deployed.')),
-    ...(longest === undefined
-      ? []
-      : [warningOf(longest, waitingAdvice(longest, others.length, holdingLimit))]),
+    ...(longest === undefined ? [] : [warningOf(longest, waitingAdvice(longest, others, holdingLimit))]),
   ];
 }
 
@@ -48,12 +48,22 @@ function warningOf(type: SlowType, advice: Warning['advice']): Warning {
   };
 }
 
-function waitingAdvice({ slowness }: SlowType, others: number, holdingLimit: Sentence | null): Sentence {
-  const also =
-    others === 0
-      ? ''
-      : ` ${counted(others, 'other job type')} also ${others === 1 ? 'waits' : 'wait'} longer than usual.`;
-  return sentence`${adviceOf(slowness, holdingLimit)}${also}`;
+function waitingAdvice(
+  { slowness }: SlowType,
+  others: readonly SlowType[],
+  holdingLimit: Sentence | null,
+): Sentence {
+  return sentence`${adviceOf(slowness, holdingLimit)}${alsoWaiting(others)}`;
+}
+
+/** Names the other types that wait, because they can wait for something else. */
+function alsoWaiting(others: readonly SlowType[]): string {
+  if (others.length === 0) return '';
+  const named = others.slice(0, MAX_NAMED).map(({ name }) => `“${name}”`);
+  const more = others.length - named.length;
+  const names = [...named, ...(more === 0 ? [] : [`${formatNumber(more)} more`])];
+  const verb = others.length === 1 ? 'waits' : 'wait';
+  return ` ${new Intl.ListFormat('en-GB').format(names)} also ${verb} longer than usual, perhaps for another reason: see ${others.length === 1 ? 'its page' : 'their pages'}.`;
 }
 
 /** What to do depends on what the jobs wait for: a slot of a server, the limit of their queue, or to become ready. */
@@ -94,6 +104,6 @@ function slowText({ name, slowness }: SlowType): Sentence {
     case 'stopped':
       return sentence`${subject} has not run since ${{ until: new Date(lastAt) }}; ${during}.`;
     case 'unclear':
-      return sentence`${subject} ${past} ${times} longer ${since}: ${figure} ${formatDuration(incidentMs)}, ${before}. Too few attempts have run since to tell whether this continues.`;
+      return sentence`${subject} ${past} ${times} longer ${since}: ${figure} ${formatDuration(incidentMs)}, ${before}. Whether this continues is not certain yet.`;
   }
 }

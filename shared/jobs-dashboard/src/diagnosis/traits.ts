@@ -32,13 +32,25 @@ export function traitsOf(
   const byPattern = new Map<string, Trait>();
   for (const what of new Set(failed.flat())) {
     const pattern = [...failed, ...succeeded].map((traits) => Number(traits.includes(what))).join('');
-    const trait = { what, failures: shareWith(what, failed), successes: shareWith(what, succeeded) };
+    const trait = {
+      what,
+      failures: shareWith(what, failed),
+      successes: shareWith(
+        what,
+        isVersion(what) ? succeeded.filter((traits) => traits.some(isVersion)) : succeeded,
+      ),
+    };
     if (!byPattern.has(pattern)) byPattern.set(pattern, trait);
   }
   return [...byPattern.values()]
     .filter(({ failures: share, successes: other }) => share.hits > MOST * share.of && isHigher(share, other))
     .toSorted((one, other) => gap(other) - gap(one))
     .slice(0, MAX_TRAITS);
+}
+
+/** Versions of servers that registered long ago, or without one, are unknown: their successes may have any. */
+function isVersion(trait: string): boolean {
+  return trait.startsWith('version ');
 }
 
 function traitsIn({ queue, tags, concurrencyKey }: BriefJob, version: string | undefined): string[] {

@@ -98,7 +98,7 @@ function badgeOf(incident: Incident, nowMs: number): Badge {
 }
 
 const endings: Readonly<Record<NonNullable<Incident['ending']>, string>> = {
-  recovered: 'It was back to normal for two minutes.',
+  recovered: 'It was back to normal, or no longer bad enough for a warning.',
   resolved: 'It no longer applies.',
   replaced: 'Another warning about the same thing took its place.',
 };

@@ -121,7 +121,7 @@ describe('an operator is warned', () => {
     await record();
     await incident.open(page);
     const text = await cardText(/Queue “mail” lags/);
-    expect(text).to.include('but 1 of 1 jobs that queue “mail” may run at once are running');
+    expect(text).to.include('but queue “mail” is at its limit of 1 job at once');
     expect(text).to.match(/Just before: .+ local .+ queue “mail”/);
     await incident.open(page, 'queues/mail');
     expect(await textOn(page)).to.include(

@@ -5,6 +5,7 @@ import {
   type Deployment,
   type Deployments,
   IdSource,
+  isId,
   type NewDeployment,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
@@ -61,7 +62,9 @@ export class PostgresDeployments implements Deployments {
   }
 
   async versionsOf(serverIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#reads.query<{ id: string; version: string }>(selectVersions, [serverIds]);
+    const rows = await this.#reads.query<{ id: string; version: string }>(selectVersions, [
+      serverIds.filter(isId),
+    ]);
     return new Map(rows.map(({ id, version }) => [id, version]));
   }
 
