@@ -41,6 +41,9 @@ describe('what changed just before a warning', () => {
       changeAt(2, { subjects: [{ name: 'charge-card' }] }),
     ];
     expect(named(changes, 'jobs?state=failed&name=charge-card')).to.deep.equal(['at 2']);
+    expect(named([changeAt(1, { subjects: [{ queue: 'other' }] })], 'jobs?queue=mail&key=a')).to.deep.equal(
+      [],
+    );
   });
 
   it('contains no change of another queue, nor of a recurring job', () => {

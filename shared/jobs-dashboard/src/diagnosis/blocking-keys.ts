@@ -1,6 +1,8 @@
+import type { Job } from '@longshore/jobs';
 import type { BlockingKey, BlockingKeys, JobCount, KeyOccupant, Queue } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { countFigure, type Warning, type WarningButton } from './warning.js';
 
 /** A key gets a warning only if it blocks at least this many jobs. */
@@ -12,7 +14,7 @@ const FLOOD_JOBS = 1_000;
 const FLOOD_WAIT_MS = 30_000;
 const MAX_WARNINGS = 3;
 /** Maximum number of jobs to name that hold a key. */
-export const MAX_OCCUPANTS = 3;
+const MAX_OCCUPANTS = 3;
 
 export const noBlockingKeys: BlockingKeys = { keys: [], isComplete: true };
 
@@ -147,4 +149,30 @@ function waitedMs(details: BlockingKey['details'], nowMs: number): number {
 
 function atLeast({ exact }: JobCount): string {
   return exact ? '' : 'At least ';
+}
+
+/** A job that is ready or running with a concurrency key, so that it blocks others. */
+export type KeyHolder = Pick<Job, 'id' | 'name'>;
+
+/**
+ * Returns some of the jobs that hold the concurrency key of a blocked job, running ones first; none if the job is not blocked.
+ *
+ * @param blocking what is known of the key, if a key blocks the job
+ */
+export async function readKeyHolders(
+  { state, readyAt, queue, concurrencyKey }: Job,
+  blocking: BlockingKey | null | undefined,
+  { jobs }: Pick<DashboardReader, 'jobs'>,
+): Promise<KeyHolder[]> {
+  if (state !== 'enqueued' || readyAt !== null || concurrencyKey === null) return [];
+  const occupants = blocking?.details?.occupants;
+  if (occupants !== undefined) return occupants.slice(0, MAX_OCCUPANTS).map(holderOf);
+  // Storages describe only the keys that block the most jobs.
+  const filter = { queue: [queue], concurrencyKey: [concurrencyKey], state: ['processing'] } as const;
+  const running = await jobs.listBrief({ filter, order: 'oldest', limit: MAX_OCCUPANTS, reach: 'near' });
+  return running.jobs.map(holderOf);
+}
+
+function holderOf({ id, name }: KeyHolder): KeyHolder {
+  return { id, name };
 }

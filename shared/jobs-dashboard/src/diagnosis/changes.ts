@@ -81,9 +81,10 @@ export function periodBefore(...begins: readonly number[]): Period {
 }
 
 /**
- * Returns the changes just before a condition began that can explain it, newest first. Of many, those about the same queue
- * or job type count most, and those that make jobs wait count more than others; the latest deployment is always among them. Leaves out what is known to concern other
- * things, and what people did after the beginning, which is rather a remedy.
+ * Returns the changes just before a condition began that can explain it, newest first. The latest deployment is always
+ * among them. Of many others, those about the same queue or job type count most, and those that make jobs wait count more
+ * than others. Leaves out what is known to concern other things, and what people did after the beginning, which is rather
+ * a remedy.
  *
  * @param condition when it began, and the path of its page, such as `queues/mail`
  */
@@ -109,8 +110,9 @@ export function changesBefore(
 /** Returns what a page of the dashboard is about; nothing if it is not about a single queue or job type. */
 function subjectOfPage(link: string): Subject {
   if (link.startsWith('jobs?')) {
-    const [name] = new URLSearchParams(link.slice('jobs?'.length)).getAll('name');
-    return name === undefined ? {} : { name };
+    const filter = new URLSearchParams(link.slice('jobs?'.length));
+    const [queue, name] = [filter.get('queue'), filter.get('name')];
+    return { ...(queue !== null && { queue }), ...(name !== null && { name }) };
   }
   const [, page, name = ''] = /^(queues|types)\/([^/?#]+)/.exec(link) ?? [];
   if (page === undefined) return {};

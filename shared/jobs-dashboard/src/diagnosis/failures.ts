@@ -148,7 +148,7 @@ function stateText({ name, shift, isOfQueue }: FailingType): Sentence {
     case 'stopped':
       return sentence`${subject} ${has} not run${where} since ${{ until: new Date(lastAt) }}. ${during}`;
     case 'unclear':
-      return sentence`${subject} failed ${began}: ${failed}, ${percent(incident)}. Whether this continues is not certain yet.`;
+      return sentence`${subject} failed ${began}: ${failed}, ${percent(incident)}. It is not certain yet whether this continues.`;
   }
 }
 

@@ -104,6 +104,6 @@ function slowText({ name, slowness }: SlowType): Sentence {
     case 'stopped':
       return sentence`${subject} has not run since ${{ until: new Date(lastAt) }}; ${during}.`;
     case 'unclear':
-      return sentence`${subject} ${past} ${times} longer ${since}: ${figure} ${formatDuration(incidentMs)}, ${before}. Whether this continues is not certain yet.`;
+      return sentence`${subject} ${past} ${times} longer ${since}: ${figure} ${formatDuration(incidentMs)}, ${before}. It is not certain yet whether this continues.`;
   }
 }

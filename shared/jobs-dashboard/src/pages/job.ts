@@ -15,9 +15,8 @@ import {
   type Server,
   type Step,
 } from '@longshore/jobs/storage';
-import { noBlockingKeys } from '../diagnosis/blocking-keys.js';
+import { noBlockingKeys, readKeyHolders } from '../diagnosis/blocking-keys.js';
 import { explain, type ExplanationContext } from '../diagnosis/explanation.js';
-import { readKeyHolders } from '../diagnosis/key-holders.js';
 import { findSkipCauses, skipReason } from '../diagnosis/skip-cause.js';
 import { findBatchStall, findJobStall, type Stall } from '../diagnosis/stall.js';
 import { type Stretch, timeline } from '../diagnosis/timeline.js';
